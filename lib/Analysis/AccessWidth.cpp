@@ -469,10 +469,9 @@ AccessWidth tile::decideWidth(const Layout &dist,
     for (const Side &side : sides)
       if (auto reason = side.findAlignmentLimit(width))
         return limit(reason->first, side.operand.name, reason->second);
-    if (auto obstacle = findObstacle(dist, memories, width))
+    if (auto obstacle = findObstacle(dist, memories, width, &result.groups))
       return limit("width-layout", operands[obstacle->memory].name,
                    describe(*obstacle, operands[obstacle->memory].type, width));
-    result.groups = widestAccess(dist, memories, width);
     result.partialDim.reset();
     for (const Side &side : sides)
       if (auto reason = side.findBoundsLimit(

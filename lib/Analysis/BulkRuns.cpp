@@ -41,23 +41,22 @@ BulkRuns tile::findBulkRuns(BufferType source, const MemoryOperand &dest) {
                          ? extent
                          : dest.type.getPeriod(dim));
   }
-  auto together = [&](ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  bool isOneBlock = llvm::equal(blocks, source.getShape());
+  auto inOneBlock = [&](int64_t i, int64_t j) {
+    auto a = result.order.element(i, 0, 0), b = result.order.element(j, 0, 0);
     for (auto [from, to, block] : llvm::zip_equal(a, b, blocks))
       if (from / block != to / block)
         return false;
-    return memory.offset(b) - memory.offset(a) == 1;
+    return true;
   };
-  int64_t count = result.order.axisSize(kRegister);
-  auto last = result.order.element(0, 0, 0);
+  SmallVector<int64_t> offsets = registerOffsets(result.order, memory);
   result.runs.push_back({0, 1});
-  for (int64_t i = 1; i < count; ++i) {
-    auto next = result.order.element(i, 0, 0);
-    if (together(last, next))
+  for (size_t i = 1; i < offsets.size(); ++i)
+    if (offsets[i] == offsets[i - 1] + 1 &&
+        (isOneBlock || inOneBlock(i - 1, i)))
       ++result.runs.back().count;
     else
-      result.runs.push_back({i, 1});
-    last = next;
-  }
+      result.runs.push_back({int64_t(i), 1});
   for (const BulkRun &run : result.runs)
     if (run.begin % piece != 0 || run.count % piece != 0) {
       result.refusal = "neighbours in both buffers are no multiples of " +

@@ -150,11 +150,13 @@ private:
 SmallVector<int64_t> distinctRegisters(const Layout &dist) {
   std::vector<int64_t> elements =
       sums(dist.axis(kRegister), rowMajor(dist.shape()));
-  llvm::DenseSet<int64_t> seen;
+  std::vector<bool> seen(llvm::product_of(dist.shape()));
   SmallVector<int64_t> result;
-  for (auto [reg, element] : llvm::enumerate(elements))
-    if (seen.insert(element).second)
+  for (auto [reg, element] : llvm::enumerate(elements)) {
+    if (!seen[element])
       result.push_back(reg);
+    seen[element] = true;
+  }
   return result;
 }
 
@@ -177,23 +179,23 @@ bool isGrouped(const Offsets &offsets, ArrayRef<int64_t> order, int64_t width,
 /// elements at one offset (a memory that broadcasts) are put into separate
 /// rounds, so that the accesses of each round can be wide.
 SmallVector<int64_t> accessOrder(const Layout &dist, const Offsets &offsets) {
-  struct Entry {
-    int64_t round, offset, reg;
-    bool operator<(const Entry &other) const {
-      return std::tie(round, offset, reg) <
-             std::tie(other.round, other.offset, other.reg);
-    }
-  };
-  SmallVector<Entry> entries;
-  llvm::DenseMap<int64_t, int64_t> rounds;
-  for (int64_t reg : distinctRegisters(dist)) {
-    int64_t offset = offsets(reg, 0);
-    entries.push_back({rounds[offset]++, offset, reg});
+  std::vector<std::pair<int64_t, int64_t>> offsetsAndRegisters;
+  for (int64_t reg : distinctRegisters(dist))
+    offsetsAndRegisters.push_back({offsets(reg, 0), reg});
+  // llvm::sort calls qsort for these, which is slower.
+  std::sort(offsetsAndRegisters.begin(), offsetsAndRegisters.end());
+  SmallVector<SmallVector<int64_t>, 1> rounds;
+  int64_t round = 0, last = 0;
+  for (auto [place, entry] : llvm::enumerate(offsetsAndRegisters)) {
+    round = place != 0 && entry.first == last ? round + 1 : 0;
+    last = entry.first;
+    if (round == int64_t(rounds.size()))
+      rounds.emplace_back();
+    rounds[round].push_back(entry.second);
   }
-  llvm::sort(entries);
   SmallVector<int64_t> order;
-  for (const Entry &entry : entries)
-    order.push_back(entry.reg);
+  for (const SmallVector<int64_t> &registers : rounds)
+    llvm::append_range(order, registers);
   return order;
 }
 
@@ -241,6 +243,15 @@ int64_t sweeps(SmallVectorImpl<int64_t> &words, unsigned banks) {
 
 } // namespace
 
+SmallVector<int64_t> tile::registerOffsets(const Layout &dist,
+                                           const Layout &memory) {
+  Offsets offsets(dist, memory);
+  SmallVector<int64_t> result;
+  for (int64_t reg = 0; reg < dist.axisSize(kRegister); ++reg)
+    result.push_back(offsets(reg, /*thread=*/0));
+  return result;
+}
+
 AccessGroups tile::widestAccess(const Layout &dist, const Layout &memory,
                                 int64_t maxWidth) {
   Offsets offsets(dist, memory);
@@ -261,7 +272,7 @@ AccessGroups tile::widestAccess(const Layout &dist,
 
 std::optional<AccessObstacle>
 tile::findObstacle(const Layout &dist, ArrayRef<PlacedMemory> memories,
-                   int64_t width) {
+                   int64_t width, AccessGroups *groups) {
   SmallVector<int64_t> order;
   int64_t lanes = dist.axisSize(kLane);
   for (auto [number, memory] : llvm::enumerate(memories)) {
@@ -296,6 +307,8 @@ tile::findObstacle(const Layout &dist, ArrayRef<PlacedMemory> memories,
                                 distance, element(i - 1), element(i)};
       }
   }
+  if (groups)
+    *groups = {width, std::move(order)};
   return std::nullopt;
 }
 

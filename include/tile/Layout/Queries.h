@@ -23,6 +23,10 @@ struct AccessGroups {
   llvm::SmallVector<int64_t> order;
 };
 
+/// Returns the offset of each register of thread 0, in elements.
+llvm::SmallVector<int64_t> registerOffsets(const Layout &dist,
+                                           const Layout &memory);
+
 /// Returns the widest grouping that is valid in every thread. The width is a
 /// power of two, at most maxWidth, in elements. The elements of `dist` must be
 /// coordinates of `memory`. If `memory` has one offset for several elements (a
@@ -65,10 +69,11 @@ struct AccessObstacle {
 };
 
 /// Returns the first obstacle to accesses of `width` elements, a power of two;
-/// std::nullopt if there is none.
+/// std::nullopt if there is none. Sets `groups`, if it is not null, to the
+/// accesses then.
 std::optional<AccessObstacle>
 findObstacle(const Layout &dist, llvm::ArrayRef<PlacedMemory> memories,
-             int64_t width);
+             int64_t width, AccessGroups *groups = nullptr);
 
 /// Returns the bank conflict factor of an access to shared memory: the number
 /// of passes over the banks, where a layout without conflicts takes one. 1

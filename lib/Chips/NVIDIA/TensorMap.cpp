@@ -36,15 +36,22 @@ std::optional<TensorMapBoxes> tile::matchTensorMap(const Layout &memory,
   // The hardware permutes chunks of 16 bytes by the address bits from 128 bytes
   // on.
   int64_t chunk = 16 / elementBytes;
-  for (int64_t row = 0; row < boxes.rows; ++row)
-    for (int64_t column = 0; column < memory.axisSize(1); ++column) {
-      int64_t offset = column / boxes.columns * boxes.distance() +
-                       row * boxes.columns + column % boxes.columns;
+  Layout linear = Layout::memory(
+      {Digits(memory.axis(0)), Digits(memory.axis(1))}, kDynamic);
+  llvm::SmallVector<int64_t> columnOffsets;
+  for (int64_t column = 0; column < memory.axisSize(1); ++column)
+    columnOffsets.push_back(linear.offset({0, column}));
+  for (int64_t row = 0; row < boxes.rows; ++row) {
+    int64_t rowOffset = linear.offset({row, 0});
+    for (auto [column, columnOffset] : llvm::enumerate(columnOffsets)) {
+      int64_t offset = int64_t(column) / boxes.columns * boxes.distance() +
+                       row * boxes.columns + int64_t(column) % boxes.columns;
       int64_t permuted =
           offset ^
           (offset * elementBytes / 128 & (boxes.swizzle / 16 - 1)) * chunk;
-      if (memory.offset({row, column}) != permuted)
+      if (swizzle(rowOffset + columnOffset) != permuted)
         return std::nullopt;
     }
+  }
   return boxes;
 }

@@ -124,6 +124,7 @@ struct ToNVGPU : tile::impl::TileToNVGPUBase<ToNVGPU> {
       return signalPassFailure();
     placeMatrixDescriptors(root);
     placeOperands(root);
+    lowerWgmmas(root);
     root->walk([](FunctionOpInterface func) { lowerThreads(func); });
     ConversionTarget target(getContext());
     target.addIllegalDialect<tile::gpu::TileGPUDialect>();

@@ -1,9 +1,12 @@
 //===- Wgmma.cpp - wgmma to NVVM ------------------------------------------===//
 //
-// LLVM does not know that wgmma is asynchronous. So an MMA is one inline
-// assembly whose accumulators are tied to its results. A wait is an inline
-// assembly that takes and returns the accumulators, so that no use of them can
-// move above it.
+// LLVM does not know that wgmma is asynchronous. So MMAs are inline assembly
+// whose accumulators are tied to its results. A wait is an inline assembly that
+// takes and returns the accumulators, so that no use of them can move above it.
+//
+// The MMAs of a product are one inline assembly, which computes their matrix
+// descriptors as well. With an inline assembly for each MMA, LLVM would copy
+// all accumulators from one to the next.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +23,7 @@
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace tile;
@@ -70,19 +74,28 @@ static SmallVector<Value> pack(ImplicitLocOpBuilder &b, Value structure,
 }
 
 /// Emits inline assembly that returns a structure of registers of the types
-/// `results`. If `tied`, the first operands are in the same registers.
-/// `constraints` are those of the other operands.
+/// `results`. With `writesEarly`, it writes a result before it has read all
+/// operands. `constraints` are those of the operands.
 static Value emitWithResults(ImplicitLocOpBuilder &b, StringRef text,
-                             ArrayRef<Type> results, bool tied,
-                             StringRef constraints, ValueRange operands) {
-  std::string all;
+                             ArrayRef<Type> results, bool writesEarly,
+                             ArrayRef<std::string> constraints,
+                             ValueRange operands) {
+  SmallVector<std::string> all;
   for (Type type : results)
-    all += std::string(tied ? "=" : "=&") + (type.isF32() ? "f," : "r,");
-  for (size_t i = 0; tied && i < results.size(); ++i)
-    all += std::to_string(i) + ",";
+    all.push_back(std::string(writesEarly ? "=&" : "=") +
+                  (type.isF32() ? "f" : "r"));
+  llvm::append_range(all, constraints);
   auto type = LLVM::LLVMStructType::getLiteral(b.getContext(), results);
-  return emitInlineAssembly(b, Type(type), text, all + constraints, operands)
+  return emitInlineAssembly(b, Type(type), text, llvm::join(all, ","), operands)
       ->getResult(0);
+}
+
+/// Appends the constraints of `count` operands in the registers of the results
+/// from `first` on.
+static void tieToResults(int64_t first, int64_t count,
+                         SmallVectorImpl<std::string> &constraints) {
+  for (int64_t i = first; i < first + count; ++i)
+    constraints.push_back(std::to_string(i));
 }
 
 /// Emits an instruction that takes and returns `values`, so that neither their
@@ -93,10 +106,243 @@ static SmallVector<Value> passThrough(ImplicitLocOpBuilder &b, StringRef text,
   for (Value value : values)
     unpack(b, value, registers);
   SmallVector<Type> types = llvm::to_vector(ValueRange(registers).getTypes());
-  Value result =
-      emitWithResults(b, text, types, /*tied=*/true, "~{memory}", registers);
+  SmallVector<std::string> constraints;
+  tieToResults(0, types.size(), constraints);
+  constraints.push_back("~{memory}");
+  Value result = emitWithResults(b, text, types, /*writesEarly=*/false,
+                                 constraints, registers);
   return pack(b, result, TypeRange(values));
 }
+
+/// Emits the lower half of a matrix descriptor without its distance, an i32.
+/// The descriptors of a buffer differ by an addition to it.
+static Value emitLowerHalf(ImplicitLocOpBuilder &b,
+                           tile::gpu::MatrixDescriptorOp op) {
+  int64_t bytes =
+      op.getMemory().getType().getElementType().getIntOrFloatBitWidth() / 8;
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
+  };
+  auto narrow = [&](Value value) -> Value {
+    return arith::IndexCastUIOp::create(b, b.getI32Type(), value);
+  };
+  Value address =
+      narrow(memref::ExtractAlignedPointerAsIndexOp::create(b, op.getMemory()));
+  Value offset =
+      arith::MulIOp::create(b, narrow(op.getIndex()), constant(bytes));
+  address = arith::AddIOp::create(b, address, offset);
+  // The address field: 18 bits of address, in units of 16 bytes. Source: PTX
+  // ISA, "Matrix Descriptor Format".
+  address = arith::AndIOp::create(b, address, constant(0x3ffff));
+  address = arith::ShRUIOp::create(b, address, constant(4));
+  if (int32_t low = int32_t(op.getBits()); low != 0)
+    address = arith::OrIOp::create(b, address, constant(low));
+  return address;
+}
+
+/// Returns the bits of the upper half of a matrix descriptor.
+static int64_t getUpperHalf(tile::gpu::MatrixDescriptorOp op) {
+  return op.getBits() & ~int64_t(0xffffffff);
+}
+
+//===----------------------------------------------------------------------===//
+// Runs of MMAs
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// MMAs of a block, in order, without operations with effects between them.
+class WgmmaRun {
+public:
+  /// Returns true if `op` belongs to the run, and adds it if it is an MMA. An
+  /// operation without effects stays in front of the run, so it must not read a
+  /// result of it.
+  bool extend(Operation &op);
+  /// Replaces the MMAs by one inline assembly, at the last one.
+  void emit();
+
+private:
+  /// Registers that MMAs add to.
+  struct Accumulator {
+    Value initial, final;
+    bool isZero;
+    /// The number of the first register.
+    int64_t first = 0;
+  };
+
+  std::string addOperand(Value value, StringRef constraint);
+  void emitMma(tile::gpu::WgmmaOp op);
+  std::string emitDescriptor(Value operand);
+
+  SmallVector<tile::gpu::WgmmaOp> ops;
+  SmallVector<Accumulator, 2> accumulators;
+  /// The accumulator of each MMA.
+  llvm::SmallDenseMap<Operation *, unsigned> numbers;
+
+  // The inline assembly, and its operands behind the results.
+  std::string text;
+  SmallVector<std::string> constraints;
+  SmallVector<Value> operands;
+  int64_t nextOperand = 0;
+  /// The lower halves of descriptors by memory, index and bits.
+  llvm::MapVector<std::tuple<Value, Value, int64_t>, std::string> lowerHalves;
+  /// The registers of the inline assembly that hold descriptors.
+  llvm::MapVector<Operation *, std::string> descriptors;
+};
+} // namespace
+
+bool WgmmaRun::extend(Operation &op) {
+  auto isResult = [&](Value value) {
+    return numbers.contains(value.getDefiningOp());
+  };
+  auto mma = dyn_cast<tile::gpu::WgmmaOp>(op);
+  if (!mma)
+    return op.getNumRegions() == 0 && isMemoryEffectFree(&op) &&
+           llvm::none_of(op.getOperands(), isResult);
+  if (!isResult(mma.getC())) {
+    numbers[mma] = accumulators.size();
+    accumulators.push_back({mma.getC(), mma.getD(), mma.getZero()});
+  } else {
+    unsigned number = numbers.at(mma.getC().getDefiningOp());
+    if (mma.getZero() || !mma.getC().hasOneUse())
+      return false;
+    numbers[mma] = number;
+    accumulators[number].final = mma.getD();
+  }
+  ops.push_back(mma);
+  return true;
+}
+
+/// Adds an operand of the inline assembly and returns its placeholder.
+std::string WgmmaRun::addOperand(Value value, StringRef constraint) {
+  operands.push_back(value);
+  constraints.push_back(constraint.str());
+  return "$" + std::to_string(nextOperand++);
+}
+
+/// Returns the text of a matrix descriptor. The inline assembly computes those
+/// of this block that only the run uses, at their first use.
+std::string WgmmaRun::emitDescriptor(Value operand) {
+  auto op = operand.getDefiningOp<tile::gpu::MatrixDescriptorOp>();
+  auto isInRun = [&](Operation *user) { return numbers.contains(user); };
+  if (!op || op->getBlock() != ops.front()->getBlock() ||
+      !llvm::all_of(op->getUsers(), isInRun))
+    return addOperand(operand, "l");
+  std::string &name = descriptors[op];
+  if (!name.empty())
+    return name;
+  name = "descriptor" + std::to_string(descriptors.size() - 1);
+  std::string &low = lowerHalves[{op.getMemory(), op.getIndex(), op.getBits()}];
+  if (low.empty()) {
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    low = addOperand(emitLowerHalf(b, op), "r");
+  }
+  llvm::raw_string_ostream os(text);
+  if (op.getDistance() != 0)
+    os << "add.s32 low, " << low << ", " << op.getDistance() << ";\n";
+  os << "cvt.u64.u32 " << name << ", " << (op.getDistance() ? "low" : low)
+     << ";\nor.b64 " << name << ", " << name << ", " << getUpperHalf(op)
+     << ";\n";
+  return name;
+}
+
+/// Appends an MMA to the inline assembly.
+void WgmmaRun::emitMma(tile::gpu::WgmmaOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  const Mma *row = findMma(op.getInstruction());
+  int64_t count = op.getD().getType().getNumElements();
+  int64_t columns = count / row->acc.axisSize(kRegister) * row->n;
+  StringRef element = getPtxType(row->operand);
+  bool inRegisters = isa<VectorType>(op.getA().getType());
+  std::string left;
+  if (inRegisters) {
+    SmallVector<Value> registers;
+    unpack(b, op.getA(), registers);
+    left = assemblyCoordinates(nextOperand, registers.size());
+    for (Value value : registers)
+      addOperand(row->operand == MmaElement::TF32
+                     ? arith::BitcastOp::create(b, b.getI32Type(), value)
+                     : value,
+                 "r");
+  } else {
+    left = emitDescriptor(op.getA());
+  }
+  std::string right = emitDescriptor(op.getB());
+
+  llvm::raw_string_ostream os(text);
+  os << "wgmma.mma_async.sync.aligned.m" << row->m * row->warps << 'n'
+     << columns << 'k' << row->k << '.' << getPtxType(row->accumulator) << '.'
+     << element << '.' << element << ' '
+     << assemblyCoordinates(accumulators[numbers.at(op)].first, count) << ", "
+     << left << ", " << right << ", " << (op.getZero() ? 0 : 1);
+  // The signs of the operands, and which of them are not K-major.
+  if (!isInteger(row->operand))
+    os << ", 1, 1";
+  if (!row->needsKMajor) {
+    if (!inRegisters)
+      os << ", " << (op.getAMnMajor() ? 1 : 0);
+    os << ", " << (op.getBMnMajor() ? 1 : 0);
+  }
+  os << ";";
+}
+
+void WgmmaRun::emit() {
+  if (ops.empty())
+    return;
+  ImplicitLocOpBuilder b(ops.front().getLoc(), ops.back());
+  // An MMA with a zero accumulator does not read it. If zeros were written to
+  // the accumulator between the fence and the MMA, ptxas would insert waits.
+  SmallVector<Type> results;
+  for (Accumulator &accumulator : accumulators) {
+    auto type = cast<VectorType>(accumulator.initial.getType());
+    accumulator.first = results.size();
+    results.append(type.getNumElements(), type.getElementType());
+    if (accumulator.isZero)
+      continue;
+    unpack(b, accumulator.initial, operands);
+    tieToResults(accumulator.first, type.getNumElements(), constraints);
+  }
+  nextOperand = results.size() + operands.size();
+  for (tile::gpu::WgmmaOp op : ops) {
+    if (op != ops.front())
+      text += '\n';
+    emitMma(op);
+  }
+  if (!descriptors.empty())
+    text = "{\n.reg .b32 low;\n.reg .b64 descriptor<" +
+           std::to_string(descriptors.size()) + ">;\n" + text + "\n}";
+  bool writesEarly = ops.size() > 1 || accumulators.front().isZero;
+  Value structure =
+      emitWithResults(b, text, results, writesEarly, constraints, operands);
+  SmallVector<Value> finals;
+  for (Accumulator &accumulator : accumulators)
+    finals.push_back(accumulator.final);
+  for (auto [old, value] : llvm::zip_equal(
+           finals, pack(b, structure, TypeRange(ValueRange(finals)))))
+    old.replaceAllUsesWith(value);
+  for (tile::gpu::WgmmaOp op : llvm::reverse(ops))
+    op.erase();
+  for (auto &[descriptor, name] : descriptors)
+    if (descriptor->use_empty())
+      descriptor->erase();
+}
+
+void tile::lowerWgmmas(Operation *root) {
+  root->walk([](Block *block) {
+    WgmmaRun run;
+    for (Operation &op : llvm::make_early_inc_range(*block)) {
+      if (run.extend(op))
+        continue;
+      run.emit();
+      run = WgmmaRun();
+      (void)run.extend(op);
+    }
+    run.emit();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Other operations
+//===----------------------------------------------------------------------===//
 
 namespace {
 
@@ -108,102 +354,17 @@ struct MatrixDescriptorToArith
   matchAndRewrite(tile::gpu::MatrixDescriptorOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    int64_t bytes =
-        op.getMemory().getType().getElementType().getIntOrFloatBitWidth() / 8;
-    // Computes in 32 bits as long as possible; the upper half of the descriptor
-    // is a constant then.
-    auto constant = [&](int64_t value) -> Value {
-      return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
-    };
-    auto narrow = [&](Value value) -> Value {
-      return arith::IndexCastUIOp::create(b, b.getI32Type(), value);
-    };
-    Value address = narrow(
-        memref::ExtractAlignedPointerAsIndexOp::create(b, adaptor.getMemory()));
-    Value offset =
-        arith::MulIOp::create(b, narrow(adaptor.getIndex()), constant(bytes));
-    address = arith::AddIOp::create(b, address, offset);
-    // The address field: 18 bits of address, in units of 16 bytes. Source: PTX
-    // ISA, "Matrix Descriptor Format".
-    address = arith::AndIOp::create(b, address, constant(0x3ffff));
-    address = arith::ShRUIOp::create(b, address, constant(4));
-    // Inserts the other fields before adding the distance, so that the
-    // descriptors of one buffer differ by an addition.
-    uint64_t bits = op.getBits();
-    if (int32_t low = int32_t(bits); low != 0)
-      address = arith::OrIOp::create(b, address, constant(low));
     // Keeps the address at its use. Otherwise LLVM would compute the addresses
     // of all MMAs before a loop and keep each in a register.
-    address = keepHere(b, address);
+    Value low = keepHere(b, emitLowerHalf(b, op));
     if (op.getDistance() != 0)
-      address = arith::AddIOp::create(b, address, constant(op.getDistance()));
-    address = arith::ExtUIOp::create(b, b.getI64Type(), address);
-    Value high = arith::ConstantOp::create(
-        b, b.getI64IntegerAttr(int64_t(bits & ~uint64_t(0xffffffff))));
-    rewriter.replaceOpWithNewOp<arith::OrIOp>(op, address, high);
-    return success();
-  }
-};
-
-struct WgmmaToNVVM : OpConversionPattern<tile::gpu::WgmmaOp> {
-  using OpConversionPattern::OpConversionPattern;
-
-  LogicalResult
-  matchAndRewrite(tile::gpu::WgmmaOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    const Mma *row = findMma(op.getInstruction());
-    VectorType type = op.getD().getType();
-    int64_t count = type.getNumElements();
-    int64_t columns = count / row->acc.axisSize(kRegister) * row->n;
-    StringRef element = getPtxType(row->operand);
-
-    // An MMA with a zero accumulator does not read it. If zeros were written to
-    // the accumulator between the fence and the MMA, ptxas would insert waits.
-    bool tied = !op.getZero();
-    SmallVector<Value> operands;
-    if (tied)
-      unpack(b, adaptor.getC(), operands);
-    std::string text, constraints;
-    llvm::raw_string_ostream os(text);
-    os << "wgmma.mma_async.sync.aligned.m" << row->m * row->warps << 'n'
-       << columns << 'k' << row->k << '.' << getPtxType(row->accumulator) << '.'
-       << element << '.' << element << ' ' << assemblyCoordinates(0, count)
-       << ", ";
-    int64_t next = tied ? 2 * count : count;
-    bool inRegisters = isa<VectorType>(adaptor.getA().getType());
-    if (inRegisters) {
-      int64_t first = operands.size();
-      unpack(b, adaptor.getA(), operands);
-      int64_t registers = operands.size() - first;
-      if (row->operand == MmaElement::TF32)
-        for (Value &value : MutableArrayRef(operands).drop_front(first))
-          value = arith::BitcastOp::create(b, b.getI32Type(), value);
-      os << assemblyCoordinates(next, registers);
-      next += registers;
-      for (int64_t i = 0; i < registers; ++i)
-        constraints += "r,";
-    } else {
-      operands.push_back(adaptor.getA());
-      os << '$' << next++;
-      constraints += "l,";
-    }
-    operands.push_back(adaptor.getB());
-    os << ", $" << next++ << ", " << (op.getZero() ? 0 : 1);
-    constraints += "l";
-    // The signs of the operands, and which of them are not K-major.
-    if (!isInteger(row->operand))
-      os << ", 1, 1";
-    if (!row->needsKMajor) {
-      if (!inRegisters)
-        os << ", " << (op.getAMnMajor() ? 1 : 0);
-      os << ", " << (op.getBMnMajor() ? 1 : 0);
-    }
-    os << ';';
-    SmallVector<Type> results(count, type.getElementType());
-    Value result =
-        emitWithResults(b, text, results, tied, constraints, operands);
-    rewriter.replaceOp(op, pack(b, result, type));
+      low = arith::AddIOp::create(
+          b, low,
+          arith::ConstantOp::create(b, b.getI32IntegerAttr(op.getDistance())));
+    low = arith::ExtUIOp::create(b, b.getI64Type(), low);
+    Value high =
+        arith::ConstantOp::create(b, b.getI64IntegerAttr(getUpperHalf(op)));
+    rewriter.replaceOpWithNewOp<arith::OrIOp>(op, low, high);
     return success();
   }
 };
@@ -300,6 +461,6 @@ void tile::placeMatrixDescriptors(Operation *root) {
 }
 
 void tile::populateWgmmaToNVVMPatterns(RewritePatternSet &patterns) {
-  patterns.add<MatrixDescriptorToArith, WgmmaToNVVM, WgmmaWaitToNVVM,
-               WgmmaFenceToNVVM>(patterns.getContext());
+  patterns.add<MatrixDescriptorToArith, WgmmaWaitToNVVM, WgmmaFenceToNVVM>(
+      patterns.getContext());
 }

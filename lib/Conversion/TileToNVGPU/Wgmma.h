@@ -12,7 +12,11 @@ namespace tile {
 /// loops of a kernel whose schedule has `save_registers`.
 void placeMatrixDescriptors(mlir::Operation *root);
 
-/// Adds patterns for wgmma, its matrix descriptors, fences and waits.
+/// Replaces wgmmas by inline assembly, one for those that follow each other
+/// without another effect between them.
+void lowerWgmmas(mlir::Operation *root);
+
+/// Adds patterns for matrix descriptors, and for the fences and waits of wgmma.
 void populateWgmmaToNVVMPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace tile

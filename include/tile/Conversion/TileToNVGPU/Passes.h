@@ -10,8 +10,9 @@
 namespace tile {
 
 /// Adds patterns that convert the operations of the tile_gpu dialect, except
-/// for tile_gpu.thread, which tile-to-nvgpu converts once for a function. The
-/// operations must have passed tile::gpu::verifyChip for an NVIDIA chip.
+/// for tile_gpu.thread and tile_gpu.wgmma: tile-to-nvgpu converts the former
+/// once for a function and the latter in runs. The operations must have passed
+/// tile::gpu::verifyChip for an NVIDIA chip.
 void populateTileToNVGPUPatterns(mlir::RewritePatternSet &patterns);
 
 #define GEN_PASS_DECL
