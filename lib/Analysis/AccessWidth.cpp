@@ -393,10 +393,10 @@ Side::findBoundsLimit(const Layout &dist, const AccessGroups &groups,
     // Pairs of registers of one group whose coordinates along the dimension
     // differ. A thread adds the same coordinate to all of its registers.
     SmallVector<std::pair<int64_t, int64_t>> pairs;
+    std::vector<int64_t> coordinates = registerCoordinates(dist, dim);
     for (size_t i = 0; i < groups.order.size(); i += groups.width)
       for (int64_t j = 1; j < groups.width; ++j)
-        if (dist.element(groups.order[i], 0, 0)[dim] !=
-            dist.element(groups.order[i + j], 0, 0)[dim])
+        if (coordinates[groups.order[i]] != coordinates[groups.order[i + j]])
           pairs.push_back({groups.order[i], groups.order[i + j]});
     if (pairs.empty())
       continue;

@@ -252,6 +252,13 @@ SmallVector<int64_t> tile::registerOffsets(const Layout &dist,
   return result;
 }
 
+std::vector<int64_t> tile::registerCoordinates(const Layout &dist,
+                                               unsigned dim) {
+  SmallVector<int64_t, 4> weights(dist.rank(), 0);
+  weights[dim] = 1;
+  return sums(dist.axis(kRegister), weights);
+}
+
 AccessGroups tile::widestAccess(const Layout &dist, const Layout &memory,
                                 int64_t maxWidth) {
   Offsets offsets(dist, memory);

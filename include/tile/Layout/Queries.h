@@ -11,6 +11,7 @@
 #include "tile/Layout/Layout.h"
 #include <array>
 #include <optional>
+#include <vector>
 
 namespace tile {
 
@@ -26,6 +27,10 @@ struct AccessGroups {
 /// Returns the offset of each register of thread 0, in elements.
 llvm::SmallVector<int64_t> registerOffsets(const Layout &dist,
                                            const Layout &memory);
+
+/// Returns the coordinate along `dim` of each register of thread 0. `dist` has
+/// no swizzle.
+std::vector<int64_t> registerCoordinates(const Layout &dist, unsigned dim);
 
 /// Returns the widest grouping that is valid in every thread. The width is a
 /// power of two, at most maxWidth, in elements. The elements of `dist` must be
