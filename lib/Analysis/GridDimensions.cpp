@@ -30,9 +30,11 @@ unsigned GridDimensions::compute(Value value) {
     if (isa<KernelOp>(owner))
       return 0;
     auto loop = dyn_cast<scf::ForOp>(owner);
-    return loop && value == loop.getInductionVar()
-               ? find(loop.getLowerBound()) | find(loop.getStep())
-               : unsigned(Unknown);
+    if (!loop || value != loop.getInductionVar())
+      return Unknown;
+    return ignoresIterations
+               ? 0
+               : find(loop.getLowerBound()) | find(loop.getStep());
   }
   Operation *op = value.getDefiningOp();
   if (auto id = dyn_cast<ProgramIdOp>(op))

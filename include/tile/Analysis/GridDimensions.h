@@ -18,9 +18,12 @@ public:
   /// iteration determines.
   enum : unsigned { X = 1, Y = 2, Z = 4, Unknown = 8 };
 
-  /// With `ignoresConditions`, what decides between two values does not count.
-  explicit GridDimensions(bool ignoresConditions = false)
-      : ignoresConditions(ignoresConditions) {}
+  /// With `ignoresConditions`, what decides between two values does not count;
+  /// with `ignoresIterations`, induction variables do not.
+  explicit GridDimensions(bool ignoresConditions = false,
+                          bool ignoresIterations = false)
+      : ignoresConditions(ignoresConditions),
+        ignoresIterations(ignoresIterations) {}
 
   /// Returns the dimensions that `value` depends on. The answers hold until the
   /// kernel changes.
@@ -31,7 +34,7 @@ public:
 private:
   unsigned compute(mlir::Value value);
 
-  bool ignoresConditions;
+  bool ignoresConditions, ignoresIterations;
   llvm::DenseMap<mlir::Value, unsigned> known;
 };
 

@@ -126,6 +126,9 @@ struct Chip {
   /// Reads of the LDS that transpose elements of 16 bits, 4 of each lane, among
   /// 16 lanes (ds_read_b64_tr_b16, gfx950).
   bool transposingReads = false;
+  /// Dies with a second-level cache of their own, to which the hardware gives
+  /// consecutive blocks in turn.
+  int64_t dies = 1;
 };
 
 /// Returns the blocks that share the `warps` warps of a program: one, if a

@@ -2,6 +2,7 @@
 
 #include "AttentionBuilder.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
 #include <cmath>
 
 using namespace mlir;
@@ -31,6 +32,14 @@ Value AttentionBuilder::computeReach(Value side, bool isLeft) {
   Value isOpen = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, side,
                                        arith::ConstantIntOp::create(b, 0, 32));
   return arith::SelectOp::create(b, isOpen, farthest, moved);
+}
+
+int64_t AttentionBuilder::countDies(Operation *op) {
+  // Tests of the expansion alone give no chip.
+  if (!op->getParentOfType<ModuleOp>()->hasAttr(TileDialect::kTargetAttr))
+    return 1;
+  const Chip *chip = getTargetChip(op);
+  return chip ? chip->dies : 1;
 }
 
 std::pair<Value, Value> AttentionBuilder::enterPlace(bool recomputes) {
@@ -64,8 +73,8 @@ std::pair<Value, Value> AttentionBuilder::enterPlace(bool recomputes) {
   Value perHead = i32(blocks);
   numHeads = i32(numHeads);
   Value row, block;
-  if (longestFirst) {
-    Value most = i32(index(kHeadsAtOnce));
+  if (headsAtOnce > 1) {
+    Value most = i32(index(headsAtOnce));
     Value blocksAtOnce = arith::MulIOp::create(b, perHead, most);
     Value group = arith::DivUIOp::create(b, number, blocksAtOnce);
     Value inGroup = arith::RemUIOp::create(b, number, blocksAtOnce);
@@ -97,7 +106,7 @@ void AttentionBuilder::setHead(Value owner, Value keyHeads) {
 
 Value AttentionBuilder::launch(Side side, int64_t size, bool kvHeads,
                                bool isLongestFirst, Value y, Value z) {
-  longestFirst = isLongestFirst;
+  headsAtOnce = isLongestFirst ? llvm::alignTo(kHeadsAtOnce, dies) : dies;
   gridY = y;
   gridZ = z;
   gridSide = side;

@@ -78,7 +78,7 @@ protected:
                    const Schedule &schedule = {})
       : ProgramBuilder(builder), fewRegisters(schedule.registers),
         isPersistent(schedule.workStages.value_or(0) != 0),
-        q(mapping.lookup(op.getQ())), k(mapping.lookup(op.getK())),
+        dies(countDies(op)), q(mapping.lookup(op.getQ())), k(mapping.lookup(op.getK())),
         v(mapping.lookup(op.getV())), scale(mapping.lookup(op.getScale())),
         softcap(mapping.lookupOrNull(op.getSoftcap())),
         cuQ(mapping.lookupOrNull(op.getCuQ())),
@@ -115,7 +115,9 @@ protected:
   /// `gridZ` say. Sets heads, group, blocks, head, kvHead and batchIndex, and
   /// enters the sequence; returns the block's number along `side`. Blocks of
   /// the same head follow each other, or, if `isLongestFirst`, blocks with the
-  /// same number of kHeadsAtOnce heads.
+  /// same number of kHeadsAtOnce heads. On a chip of several dies, blocks with
+  /// the same number of a multiple of its dies follow each other: all blocks of
+  /// a head run on one die and share what they read in its cache.
   Value launch(Side side, int64_t size, bool kvHeads = false,
                bool isLongestFirst = false, Value gridY = {}, Value gridZ = {});
 
@@ -233,6 +235,8 @@ protected:
   const bool fewRegisters;
   /// True if tile-persist makes the grid a loop over works.
   const bool isPersistent;
+  /// The dies of the chip, to which it gives consecutive blocks in turn.
+  const int64_t dies;
   Value q, k, v, scale, softcap, cuQ, cuK, maxQ, maxK, keyLengths, pageTable,
       cuPages, treeMask;
   /// Position of query 0 less that of key 0, as i32; null: sk - sq.
@@ -261,6 +265,8 @@ private:
   /// Rows whose f32 are 16 bytes, where alone the copy engine can begin.
   static constexpr int64_t kAlignedRows = 4;
 
+  /// Returns the dies of the chip that `op` is compiled for.
+  static int64_t countDies(mlir::Operation *op);
   /// Sets blocks, heads, group, head and kvHead; returns the block's number and
   /// that of its sequence. `recomputes`: from values that are computed again.
   std::pair<Value, Value> enterPlace(bool recomputes);
@@ -271,7 +277,8 @@ private:
   Value gridY, gridZ;
   int64_t gridSize = 1;
   bool gridOverKVHeads = false;
-  bool longestFirst = false;
+  /// The heads whose blocks of one number follow each other.
+  int64_t headsAtOnce = 1;
 
   Value locateStats(Value buffer);
   /// Returns the number of keys of a sequence.

@@ -5,6 +5,12 @@
 // a rectangle of the grid that is about as high as it is wide. Blocks with
 // consecutive numbers share the way to that cache, too.
 //
+// On a chip of several dies, each of which has such a cache, block n runs on die
+// n modulo the dies. So blocks that share tiles are those of one die.
+//
+// Source for the dies: AMD, "CDNA 3 white paper" and the HIP documentation,
+// "Hardware implementation": the dispatcher gives workgroups to the dies in turn.
+//
 //===----------------------------------------------------------------------===//
 
 #include "I32Emitter.h"
@@ -45,7 +51,9 @@ struct OrderBlocks : tile::impl::TileOrderBlocksBase<OrderBlocks> {
   void runOnOperation() override;
 
 private:
-  void walkGroups(GridOp grid, BlockOrder order, int64_t leastHeight);
+  void walkGroups(GridOp grid, BlockOrder order, int64_t leastHeight,
+                  int64_t dies);
+  void walkRowsByDie(GridOp grid, int64_t dies);
 };
 } // namespace
 
@@ -123,19 +131,39 @@ static SharedTiles findSharedTiles(KernelOp kernel, const Chip &chip) {
   return most;
 }
 
+/// Returns whether blocks that differ in x alone read the same tiles in loops,
+/// or tiles in the same range, which others do not read.
+static bool sharesAlongX(KernelOp kernel) {
+  GridDimensions dimensions(/*ignoresConditions=*/false,
+                            /*ignoresIterations=*/true);
+  return kernel
+      .walk([&](LoadOp load) {
+        unsigned found = dimensions.find(load->getOperands());
+        bool isShared = !(found & GridDimensions::X) &&
+                        (found & (GridDimensions::Y | GridDimensions::Z));
+        return isShared && load->getParentOfType<scf::ForOp>() &&
+                       isa<RankedTensorType>(load.getType()) &&
+                       !load.getBuffer().getType().isShared()
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Returns groups of blocks that share tiles; the plain order if there are no
 /// such tiles.
 static BlockOrder chooseOrder(KernelOp kernel, const Chip &chip) {
   SharedTiles most = findSharedTiles(kernel, chip);
   if (most.x == 0)
     return {};
-  // The bytes that the blocks read which run at the same time, one on each
-  // multiprocessor, in groups of `group` blocks along x. Of groups with as many
-  // bytes, the largest is best: each group reads the tiles of y again.
+  // The bytes that the blocks read which run at the same time on a die, one on
+  // each multiprocessor, in groups of `group` blocks along x. Of groups with as
+  // many bytes, the largest is best: each group reads the tiles of y again.
   BlockOrder order;
   order.group = findLeast(kMostBlocks, [&](int64_t group) {
     return group * most.x +
-           int64_t(llvm::divideCeil(chip.processors, group)) * most.y;
+           int64_t(llvm::divideCeil(chip.processors / chip.dies, group)) *
+               most.y;
   });
   if (chip.vendor != Vendor::NVIDIA)
     return order;
@@ -166,6 +194,14 @@ public:
   /// `columns` blocks. The divisors depend on the launch only: a persistent
   /// kernel computes their reciprocals once, and no division waits for another.
   std::pair<Value, Value> emitPlace(Value id, Value rows, Value columns);
+
+  /// Returns the number that block `id` of `count` gets so that the blocks of
+  /// each of `dies` dies have consecutive numbers.
+  Value emitRangesByDie(Value id, Value count, int64_t dies);
+  /// Returns the coordinates along x and y of block `id`. Each of `dies` dies
+  /// runs every dies-th row of blocks along x; all share the rows that are left.
+  std::pair<Value, Value> emitRowsByDie(Value id, Value length, Value rows,
+                                        int64_t dies);
 
 private:
   const BlockOrder order;
@@ -205,44 +241,101 @@ std::pair<Value, Value> Walk::emitPlace(Value id, Value rows, Value columns) {
   return {add(mul(group, size), row), column};
 }
 
-/// Replaces the first two dimensions of the grid by one. Its blocks walk over
-/// groups of blocks along x. A group consists of panels of blocks along y, in
-/// which they walk along y, then along x. The last group may be smaller. In a
-/// panel of fewer blocks along y, and in a group of fewer blocks along x than
-/// `leastHeight`, they walk along x, then along y.
-void OrderBlocks::walkGroups(GridOp grid, BlockOrder order,
-                             int64_t leastHeight) {
-  KernelOp kernel = getOperation();
-  SmallVector<ProgramIdOp> ids[2];
+Value Walk::emitRangesByDie(Value id, Value count, int64_t dies) {
+  Value most = constant(dies);
+  Value die = b.createOrFold<arith::RemUIOp>(id, most);
+  // The first dies have one block more if the count is no multiple.
+  Value longer = min(die, b.createOrFold<arith::RemUIOp>(count, most));
+  return add(add(mul(die, div(count, most)), longer), div(id, most));
+}
+
+std::pair<Value, Value> Walk::emitRowsByDie(Value id, Value length, Value rows,
+                                            int64_t dies) {
+  Value most = constant(dies);
+  Value whole = mul(sub(rows, b.createOrFold<arith::RemUIOp>(rows, most)), length);
+  Value isWhole = isLess(id, whole);
+  Value number = select(isWhole, div(id, most), id);
+  Value row = div(number, length);
+  Value column = sub(number, mul(row, length));
+  Value ofDie = add(mul(row, most), b.createOrFold<arith::RemUIOp>(id, most));
+  return {column, select(isWhole, ofDie, row)};
+}
+
+/// Replaces the first `count` dimensions of the grid by one. `emit` returns the
+/// coordinates of a block from its number and the extents; all are i32.
+static void
+flatten(KernelOp kernel, GridOp grid, unsigned count,
+        llvm::function_ref<SmallVector<Value>(ImplicitLocOpBuilder &, Value,
+                                              ArrayRef<Value>)>
+            emit) {
+  SmallVector<SmallVector<ProgramIdOp>, 3> ids(count);
   kernel.walk([&](ProgramIdOp id) {
-    if (id.getAxis() != Dimension::z)
+    if (unsigned(id.getAxis()) < count)
       ids[unsigned(id.getAxis())].push_back(id);
   });
   ImplicitLocOpBuilder b(grid.getLoc(), grid);
   Value one = arith::ConstantIndexOp::create(b, 1);
-  Value extents[] = {grid.getX(), grid.getY()};
-  grid.getXMutable().assign(arith::MulIOp::create(b, extents[0], extents[1]));
-  grid.getYMutable().assign(one);
+  SmallVector<Value> launched = llvm::to_vector(
+      ValueRange(grid->getOperands()).take_front(count));
+  Value all = launched.front();
+  for (unsigned dim = 1; dim < count; ++dim) {
+    all = arith::MulIOp::create(b, all, launched[dim]);
+    grid->setOperand(dim, one);
+  }
+  grid.getXMutable().assign(all);
 
   b.setInsertionPointToStart(&kernel.getBody().front());
   auto toInteger = [&](Value value) {
     return arith::IndexCastOp::create(b, b.getI32Type(), value).getResult();
   };
   IRMapping mapping;
-  Value rows = toInteger(cloneLaunchValue(b, extents[0], mapping));
-  Value columns = toInteger(cloneLaunchValue(b, extents[1], mapping));
+  SmallVector<Value> extents;
+  for (Value extent : launched)
+    extents.push_back(toInteger(cloneLaunchValue(b, extent, mapping)));
   Value id = toInteger(ProgramIdOp::create(b, Dimension::x));
-  auto [row, column] = Walk(b, order, leastHeight).emitPlace(id, rows, columns);
   // Zeros in front say that the numbers are not negative. The insertion point
   // may be one of the operations that are erased.
-  Value results[] = {arith::IndexCastUIOp::create(b, b.getIndexType(), row),
-                     arith::IndexCastUIOp::create(b, b.getIndexType(), column)};
-  for (auto [old, index] : llvm::zip_equal(ids, results)) {
+  SmallVector<Value> results;
+  for (Value coordinate : emit(b, id, extents))
+    results.push_back(
+        arith::IndexCastUIOp::create(b, b.getIndexType(), coordinate));
+  for (auto [old, index] : llvm::zip_equal(ids, results))
     for (ProgramIdOp op : old) {
       op.replaceAllUsesWith(index);
       op.erase();
     }
-  }
+}
+
+/// Replaces the first two dimensions of the grid by one. Its blocks walk over
+/// groups of blocks along x. A group consists of panels of blocks along y, in
+/// which they walk along y, then along x. The last group may be smaller. In a
+/// panel of fewer blocks along y, and in a group of fewer blocks along x than
+/// `leastHeight`, they walk along x, then along y.
+void OrderBlocks::walkGroups(GridOp grid, BlockOrder order, int64_t leastHeight,
+                             int64_t dies) {
+  flatten(getOperation(), grid, /*count=*/2,
+          [&](ImplicitLocOpBuilder &b, Value id, ArrayRef<Value> extents) {
+            Walk walk(b, order, leastHeight);
+            if (dies > 1)
+              id = walk.emitRangesByDie(
+                  id, arith::MulIOp::create(b, extents[0], extents[1]), dies);
+            auto [row, column] = walk.emitPlace(id, extents[0], extents[1]);
+            return SmallVector<Value>{row, column};
+          });
+}
+
+/// Replaces the three dimensions of the grid by one. The blocks along x for one
+/// y and z run on one die.
+void OrderBlocks::walkRowsByDie(GridOp grid, int64_t dies) {
+  flatten(getOperation(), grid, /*count=*/3,
+          [&](ImplicitLocOpBuilder &b, Value id, ArrayRef<Value> extents) {
+            Value rows = arith::MulIOp::create(b, extents[1], extents[2]);
+            auto [x, row] = Walk(b, BlockOrder(), /*leastHeight=*/1)
+                                .emitRowsByDie(id, extents[0], rows, dies);
+            Value z = arith::DivUIOp::create(b, row, extents[1]);
+            Value y = arith::RemUIOp::create(b, row, extents[1]);
+            return SmallVector<Value>{x, y, z};
+          });
 }
 
 void OrderBlocks::runOnOperation() {
@@ -268,17 +361,27 @@ void OrderBlocks::runOnOperation() {
         << "here";
     return signalPassFailure();
   }
-  if (reader || matchPattern(grid.getX(), m_One()) ||
-      matchPattern(grid.getY(), m_One()))
+  if (reader || matchPattern(grid.getX(), m_One()))
     return;
-  BlockOrder order = given ? *given : chooseOrder(kernel, *chip);
-  if (order.isPlain())
+  bool isFlat = matchPattern(grid.getY(), m_One());
+  BlockOrder order;
+  if (!isFlat)
+    order = given ? *given : chooseOrder(kernel, *chip);
+  int64_t dies = given ? 1 : chip->dies;
+  if (order.isPlain()) {
+    if (dies == 1 || !sharesAlongX(kernel) ||
+        (isFlat && matchPattern(grid.getZ(), m_One())))
+      return;
+    walkRowsByDie(grid, dies);
+    remark::passed(kernel.getLoc(), remarkName("rows-on-dies"))
+        << remark::metric("dies", dies);
     return;
+  }
   // Panels of the compiler's choice are worth it where a group is twice as high
   // as the rectangle of neighbours.
   int64_t leastHeight =
       given ? 1 : llvm::divideCeil(2 * kNeighbors, order.panel);
-  walkGroups(grid, order, leastHeight);
+  walkGroups(grid, order, leastHeight, dies);
   remark::passed(kernel.getLoc(), remarkName("blocks-ordered"))
       << remark::metric("group", order.group)
       << remark::metric("panel", order.panel);

@@ -306,6 +306,13 @@ def TileOrderBlocks : Pass<"tile-order-blocks", "::tile::KernelOp"> {
     a group is the power of two up to 64 with which these are fewest; of two sizes,
     the larger one.
 
+    On a chip of several dies, which it gives consecutive blocks in turn, the
+    blocks of each die have consecutive numbers in this walk, and `multiprocessors`
+    are those of a die: each die has a second-level cache of its own. Where blocks
+    along x alone read the same tiles in a loop (`rows-on-dies`), those for one y and
+    z run on one die. Each die runs every `dies`-th of these rows; all share the rows
+    that are left. The three dimensions of the grid become one.
+
     On NVIDIA's chips, consecutive blocks join their reads of the same bytes. A
     rectangle of 12 blocks, h along x and w along y, reads `h * bytes of x + w *
     bytes of y`. If groups alone let each of them read more than 20 bytes in a
