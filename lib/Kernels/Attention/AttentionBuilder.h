@@ -77,8 +77,8 @@ protected:
                    const mlir::IRMapping &mapping,
                    const Schedule &schedule = {})
       : ProgramBuilder(builder), fewRegisters(schedule.registers),
-        isPersistent(schedule.workStages.value_or(0) != 0),
-        dies(countDies(op)), q(mapping.lookup(op.getQ())), k(mapping.lookup(op.getK())),
+        isPersistent(schedule.workStages.value_or(0) != 0), dies(countDies(op)),
+        q(mapping.lookup(op.getQ())), k(mapping.lookup(op.getK())),
         v(mapping.lookup(op.getV())), scale(mapping.lookup(op.getScale())),
         softcap(mapping.lookupOrNull(op.getSoftcap())),
         cuQ(mapping.lookupOrNull(op.getCuQ())),

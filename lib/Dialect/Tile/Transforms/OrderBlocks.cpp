@@ -5,11 +5,12 @@
 // a rectangle of the grid that is about as high as it is wide. Blocks with
 // consecutive numbers share the way to that cache, too.
 //
-// On a chip of several dies, each of which has such a cache, block n runs on die
-// n modulo the dies. So blocks that share tiles are those of one die.
+// On a chip of several dies, each of which has such a cache, block n runs on
+// die n modulo the dies. So blocks that share tiles are those of one die.
 //
-// Source for the dies: AMD, "CDNA 3 white paper" and the HIP documentation,
-// "Hardware implementation": the dispatcher gives workgroups to the dies in turn.
+// Source for the dies: Choudhary et al., "Optimizing Attention on GPUs by
+// Exploiting GPU Architectural NUMA Effects", arXiv 2511.02132, which measures
+// up to 1.5 times the speed on MI300X.
 //
 //===----------------------------------------------------------------------===//
 
@@ -199,7 +200,8 @@ public:
   /// each of `dies` dies have consecutive numbers.
   Value emitRangesByDie(Value id, Value count, int64_t dies);
   /// Returns the coordinates along x and y of block `id`. Each of `dies` dies
-  /// runs every dies-th row of blocks along x; all share the rows that are left.
+  /// runs every dies-th row of blocks along x; all share the rows that are
+  /// left.
   std::pair<Value, Value> emitRowsByDie(Value id, Value length, Value rows,
                                         int64_t dies);
 
@@ -252,7 +254,8 @@ Value Walk::emitRangesByDie(Value id, Value count, int64_t dies) {
 std::pair<Value, Value> Walk::emitRowsByDie(Value id, Value length, Value rows,
                                             int64_t dies) {
   Value most = constant(dies);
-  Value whole = mul(sub(rows, b.createOrFold<arith::RemUIOp>(rows, most)), length);
+  Value whole =
+      mul(sub(rows, b.createOrFold<arith::RemUIOp>(rows, most)), length);
   Value isWhole = isLess(id, whole);
   Value number = select(isWhole, div(id, most), id);
   Value row = div(number, length);
@@ -275,8 +278,8 @@ flatten(KernelOp kernel, GridOp grid, unsigned count,
   });
   ImplicitLocOpBuilder b(grid.getLoc(), grid);
   Value one = arith::ConstantIndexOp::create(b, 1);
-  SmallVector<Value> launched = llvm::to_vector(
-      ValueRange(grid->getOperands()).take_front(count));
+  SmallVector<Value> launched =
+      llvm::to_vector(ValueRange(grid->getOperands()).take_front(count));
   Value all = launched.front();
   for (unsigned dim = 1; dim < count; ++dim) {
     all = arith::MulIOp::create(b, all, launched[dim]);
