@@ -80,6 +80,7 @@ struct ToAMDGPU : tile::impl::TileToAMDGPUBase<ToAMDGPU> {
     lowerCopyGroups(root);
     combineSwaps(root, *chip);
     recomputeBehindLoops(root, *chip);
+    unswitchLoops(root);
     ConversionTarget target(getContext());
     target.addIllegalDialect<tile::gpu::TileGPUDialect>();
     // Later conversions lower these together with their addresses.

@@ -69,13 +69,13 @@ tile.kernel @refused(%far: !far) attributes {num_warps = 1 : i32} {
   tile.store %t, %far[%c0, %c0] : tensor<16x64xf16, #rows>, !far
 }
 
-// The bounds may end within an access. It is then outside of the window, and a branch
+// The bounds may end within an access: if its last element is out of bounds. It is then outside of the window, and a branch
 // accesses its first 4, 2 and 1 elements. A piece of 2 comes behind 0 or 4 elements, one
 // of 1 behind 0, 2, 4 or 6. The branch depends on the bounds of this dimension alone.
 // CHECK-LABEL: gpu.func @ends
-// CHECK-DAG: %[[ALL:.+]] = arith.constant 8 : i32
+// CHECK-DAG: %[[LAST:.+]] = arith.constant 7 : i32
 // CHECK-DAG: %[[OUTSIDE:.+]] = arith.constant -2147483648 : i32
-// CHECK: %[[WHOLE:.+]] = arith.cmpi eq, %[[COUNT:.+]], %[[ALL]] : i32
+// CHECK: %[[WHOLE:.+]] = arith.cmpi sgt, %[[LEFT:.+]], %[[LAST]] : i32
 // CHECK: %[[BOTH:.+]] = arith.andi %{{.+}}, %[[WHOLE]] : i1
 // CHECK: %[[OFFSET:.+]] = arith.select %[[BOTH]], %{{.+}}, %[[OUTSIDE]] : i32
 // CHECK: tile_gpu.buffer_load %{{.+}}[%{{.+}}], %[[OFFSET]] {window = 2147483647 : i64} : memref<?xf16, #gpu.address_space<global>>, vector<8xf16>

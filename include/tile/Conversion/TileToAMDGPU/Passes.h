@@ -30,6 +30,10 @@ void combineSwaps(mlir::Operation *root, const Chip &chip);
 /// loop.
 void recomputeBehindLoops(mlir::Operation *root, const Chip &chip);
 
+/// Gives a loop with products a copy without the branches that a condition
+/// skips which is the same in all iterations and in all threads of a block.
+void unswitchLoops(mlir::Operation *root);
+
 /// Adds patterns that convert a gpu.shuffle xor by a constant if the vector
 /// unit of `chip` can exchange these lanes without going through the LDS.
 void populateShuffleToAMDGPUPatterns(mlir::RewritePatternSet &patterns,

@@ -26,6 +26,12 @@ def TileToAMDGPU : Pass<"tile-to-amdgpu"> {
     thread are computed again from instructions that need no register across the
     loop, unless the loop uses them.
 
+    A loop with products may have branches whose condition is a conjunction with
+    a number that is the same in all iterations and in all threads of a block, as
+    that of rows that end within an access. If these branches contain nearly half
+    of its operations, blocks in which the numbers are false run a copy of the
+    loop without the branches.
+
     ```mlir
     %d = tile_gpu.mma "mfma.16x16x16.f16" %a, %b, %c
         : vector<4xf16>, vector<4xf16>, vector<4xf32>

@@ -3,10 +3,18 @@
 #include "BufferAccess.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 
 using namespace mlir;
 using namespace tile;
+
+/// Returns true if a loop with products contains `op`.
+static bool isInProducts(Operation *op) {
+  auto loop = op->getParentOfType<LoopLikeOpInterface>();
+  return loop && containsOp(loop, llvm::IsaPred<DotOp, tile::gpu::MmaOp>);
+}
 
 std::optional<BufferAccess>
 BufferAccess::find(Emitter &b, Operation *op, const Chip &chip,
@@ -22,7 +30,7 @@ BufferAccess::find(Emitter &b, Operation *op, const Chip &chip,
   if (std::optional<Window> window =
           Window::find(dist, buffer, indices, reason))
     return BufferAccess(b, dist, buffer, indices, access, width,
-                        std::move(*window));
+                        std::move(*window), isInProducts(op));
   const AccessGroups &groups = width.groups;
   for (size_t i = 0; i < groups.order.size(); i += groups.width)
     if (access.isBounded(groups.order[i])) {
@@ -40,12 +48,31 @@ BufferAccess::find(Emitter &b, Operation *op, const Chip &chip,
 BufferAccess::BufferAccess(Emitter &b, const Layout &dist,
                            const BufferParts &buffer, ValueRange indices,
                            GlobalAccess &access, const AccessWidth &width,
-                           Window found)
+                           Window found, bool isInProducts)
     : b(b), buffer(buffer), access(access), groups(width.groups),
       partialDim(width.partialDim), window(std::move(found)) {
   window.limitStrides();
   base = Window::emitBase(b, buffer, indices);
   thread = Window::emitThreadOffset(b, dist, buffer);
+  if (partialDim && isInProducts)
+    cuts = emitCuts(dist, indices[*partialDim]);
+}
+
+Value BufferAccess::emitCuts(const Layout &dist, Value index) {
+  // Accesses start at multiples of their width.
+  if (!llvm::isPowerOf2_64(groups.width) ||
+      knownDivisor(index) % groups.width != 0)
+    return nullptr;
+  for (int64_t warp = 0; warp < dist.axisSize(kWarp); ++warp)
+    for (int64_t lane = 0; lane < dist.axisSize(kLane); ++lane)
+      for (size_t i = 0; i < groups.order.size(); i += groups.width)
+        if (dist.element(groups.order[i], lane, warp)[*partialDim] %
+            groups.width)
+          return nullptr;
+  Value extent = b.toSignedI32(buffer.extent(b, *partialDim));
+  return arith::CmpIOp::create(
+      b, arith::CmpIPredicate::ne,
+      arith::AndIOp::create(b, extent, b.i32(groups.width - 1)), b.i32(0));
 }
 
 /// Returns the type of the bits of `type` as words.
@@ -64,10 +91,11 @@ void BufferAccess::emitAll(
     Value active, llvm::function_ref<void(int64_t, Window::Place)> emit) {
   auto first = [&](int64_t i) { return groups.order[i * groups.width]; };
   for (Run run : runsOfEqualBounds(access, groups)) {
-    Value condition = b.both(active, access.inBounds(first(run.begin)));
-    if (partialDim)
-      condition =
-          b.both(condition, b.equal(emitCount(run.begin), b.i32(groups.width)));
+    // Bounds that may cut an access do not if its last element lies within
+    // them.
+    int64_t last = groups.order[(run.begin + 1) * groups.width - 1];
+    Value condition =
+        b.both(active, access.inBounds(partialDim ? last : first(run.begin)));
     for (int64_t i = run.begin; i < run.end; ++i)
       emit(i, window.emitPlace(b, buffer, condition, thread, first(i)));
   }
@@ -98,7 +126,7 @@ Value BufferAccess::emitHasPieces(Value active) {
     return nullptr;
   Value outside = arith::XOrIOp::create(
       b, inside, arith::ConstantOp::create(b, b.getBoolAttr(true)));
-  return b.both(active, outside);
+  return b.both(active, b.both(cuts, outside));
 }
 
 /// Emits the elements of access i if the bounds cut it; zeros otherwise and out

@@ -14,7 +14,9 @@ namespace tile {
 ///
 /// The bounds may end within an access. Its elements then are divided into
 /// pieces of half, a quarter and so on of the access. One branch skips the
-/// pieces of all accesses in threads that have none.
+/// pieces of all accesses in threads that have none. In a loop with products,
+/// its condition is also that the bounds are no multiple of the width of an
+/// access, which is the same in all threads and iterations.
 class BufferAccess {
 public:
   /// Returns nothing if `op` cannot use them, and emits a remark with the
@@ -32,12 +34,15 @@ public:
 private:
   BufferAccess(Emitter &b, const Layout &dist, const BufferParts &buffer,
                mlir::ValueRange indices, GlobalAccess &access,
-               const AccessWidth &width, Window window);
+               const AccessWidth &width, Window window, bool isInProducts);
 
   /// Calls `emit` with the number and the place of each access. One that the
   /// bounds cut is outside of the window.
   void emitAll(mlir::Value active,
                llvm::function_ref<void(int64_t, Window::Place)> emit);
+  /// Emits whether the bounds may cut accesses in any thread of the block; null
+  /// if they always may.
+  mlir::Value emitCuts(const Layout &dist, mlir::Value index);
   /// Emits the number of elements of access i in bounds along the contiguous
   /// dimension, i32.
   mlir::Value emitCount(int64_t i);
@@ -59,6 +64,8 @@ private:
   std::optional<unsigned> partialDim;
   Window window;
   mlir::Value base, thread;
+  /// The result of emitCuts(); null outside of loops with products.
+  mlir::Value cuts;
 };
 
 } // namespace tile
