@@ -211,6 +211,59 @@ static bool isAtMost(Value low, Value high, unsigned depth) {
          isAtMost(difference.getRhs(), difference.getLhs(), depth - 1);
 }
 
+/// Returns x and c if `value` is x + c with a constant c.
+static std::pair<Value, int64_t> getSum(Value value) {
+  int64_t sum = 0;
+  APInt constant;
+  for (auto add = value.getDefiningOp<arith::AddIOp>();
+       add && matchPattern(add.getRhs(), m_ConstantInt(&constant));
+       add = value.getDefiningOp<arith::AddIOp>()) {
+    sum += constant.getSExtValue();
+    value = add.getLhs();
+  }
+  return {value, sum};
+}
+
+/// Returns true if a coordinate is known to be at most a length, of which
+/// `isLength` tells whether a value is it.
+static bool isAtMostLength(Value value,
+                           llvm::function_ref<bool(Value)> isLength,
+                           unsigned depth) {
+  auto [base, sum] = getSum(getCoordinate(value));
+  base = getCoordinate(base);
+  APInt constant;
+  if (matchPattern(base, m_ConstantInt(&constant)))
+    return constant.getSExtValue() + sum <= 0;
+  if (sum > 0 || depth == 0)
+    return false;
+  if (isLength(base))
+    return true;
+  auto isAtMost = [&](Value operand) {
+    return isAtMostLength(operand, isLength, depth - 1);
+  };
+  Operation *op = base.getDefiningOp();
+  if (isa_and_nonnull<arith::MinSIOp>(op))
+    return llvm::any_of(op->getOperands(), isAtMost);
+  if (isa_and_nonnull<arith::MaxSIOp>(op))
+    return llvm::all_of(op->getOperands(), isAtMost);
+  if (auto select = dyn_cast_or_null<arith::SelectOp>(op))
+    return isAtMost(select.getTrueValue()) && isAtMost(select.getFalseValue());
+  Value rounded = getRounded<arith::DivUIOp>(base);
+  return rounded && isAtMost(rounded);
+}
+
+bool tile::isWithinLoop(Value index, int64_t extent,
+                        llvm::function_ref<bool(Value)> isLength) {
+  auto argument = dyn_cast<BlockArgument>(getCoordinate(index));
+  auto loop = argument
+                  ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp())
+                  : scf::ForOp();
+  return loop && argument == loop.getInductionVar() && !loop.getUnsignedCmp() &&
+         isKnownNonNegative(index) && knownDivisor(index) % extent == 0 &&
+         knownDivisor(loop.getUpperBound()) % extent == 0 &&
+         isAtMostLength(loop.getUpperBound(), isLength, /*depth=*/8);
+}
+
 bool tile::isWithin(Value index, int64_t extent, Value length) {
   auto argument = dyn_cast<BlockArgument>(getCoordinate(index));
   auto loop = argument

@@ -34,6 +34,13 @@ bool isInBounds(BufferType buffer, mlir::Value index, unsigned dim,
 /// `extent` up to at most `length`, a multiple of `extent`.
 bool isWithin(mlir::Value index, int64_t extent, mlir::Value length);
 
+/// Returns true if the elements [index, index + extent) are known to lie within
+/// a length: `index` is the number of a loop that counts in steps of `extent`
+/// up to a multiple of `extent` that is at most that length. `isLength` tells
+/// whether a value is the length.
+bool isWithinLoop(mlir::Value index, int64_t extent,
+                  llvm::function_ref<bool(mlir::Value)> isLength);
+
 /// One memory side of an access: a tile that starts at `indices` of a buffer.
 struct MemoryOperand {
   BufferType type;

@@ -1,6 +1,7 @@
 //===- GlobalAccess.cpp - Accesses of a tile to global memory -------------===//
 
 #include "GlobalAccess.h"
+#include "KernelParameters.h"
 #include "PageTable.h"
 #include "ThreadAddress.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -12,7 +13,8 @@ using namespace tile;
 
 GlobalAccess::GlobalAccess(Emitter &b, const Layout &dist,
                            const BufferParts &buffer, ValueRange indices,
-                           Value caller, const GatheredRows *gathered)
+                           Value caller, const GatheredRows *gathered,
+                           ArrayRef<unsigned> within)
     : b(b), dist(dist), buffer(buffer), lastOffset(buffer.offset),
       gathered(gathered) {
   if (auto map = dyn_cast<MapAttr>(buffer.type.getLayout())) {
@@ -46,13 +48,24 @@ GlobalAccess::GlobalAccess(Emitter &b, const Layout &dist,
       lastOffset = b.add(lastOffset, buffer.scale(b, position, dim));
     }
     bounds.push_back(
-        isInBounds(buffer.type, index, dim, dist.shape()[dim])
+        isInBounds(buffer.type, index, dim, dist.shape()[dim]) ||
+                llvm::is_contained(within, dim)
             ? Bounds()
-            : emitBounds(position, dim, isKnownNonNegative(index)));
+            : emitBounds(position, dim, isNonNegativeStart(index, dim)));
   }
   last = dist.element(0, 0, 0);
   if (buffer.pages)
     findRows(indices.front());
+}
+
+/// Returns true if the start of the tile along `dim` is known to be at least
+/// zero. Loads that bounds skip start at the end of the buffer.
+bool GlobalAccess::isNonNegativeStart(Value index, unsigned dim) const {
+  auto select = index.getDefiningOp<arith::SelectOp>();
+  Value extent = buffer.extents[dim];
+  if (select && extent && areEqualExtents(select.getFalseValue(), extent))
+    index = select.getTrueValue();
+  return isKnownNonNegative(index);
 }
 
 /// Emits the places of the rows of a view of pages. `index` is the first row of
@@ -270,6 +283,20 @@ GlobalAccess::Bounds GlobalAccess::emitBounds(Value position, unsigned dim,
   if (!nonNegative)
     return {position, extent};
   return {Value(), arith::SubIOp::create(b, extent, position)};
+}
+
+SmallVector<unsigned> tile::findDimsWithin(const BufferParts &buffer,
+                                           ValueRange indices,
+                                           ArrayRef<int64_t> shape) {
+  SmallVector<unsigned> dims;
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    Value extent = buffer.extents[dim];
+    if (extent && isWithinLoop(index, shape[dim], [&](Value value) {
+          return areEqualExtents(value, extent);
+        }))
+      dims.push_back(dim);
+  }
+  return dims;
 }
 
 SmallVector<Run> tile::runsOfEqualBounds(GlobalAccess &access,

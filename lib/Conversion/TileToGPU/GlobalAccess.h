@@ -17,12 +17,14 @@ struct GatheredRows {
 };
 
 /// Emits the offset in a global buffer and the bounds check of each register of
-/// a tile, for `thread`, or the calling thread if null.
+/// a tile, for `thread`, or the calling thread if null. The tile is known to
+/// lie in bounds along the dimensions `within`.
 class GlobalAccess {
 public:
   GlobalAccess(Emitter &b, const Layout &dist, const BufferParts &buffer,
                mlir::ValueRange indices, mlir::Value thread = {},
-               const GatheredRows *gathered = nullptr);
+               const GatheredRows *gathered = nullptr,
+               llvm::ArrayRef<unsigned> within = {});
 
   /// Emits the offset of register r, in elements. It is computed from that of
   /// the previous register, so that a loop keeps one distance alive instead of
@@ -76,6 +78,7 @@ private:
     mlir::Value position, count;
   };
 
+  bool isNonNegativeStart(mlir::Value index, unsigned dim) const;
   Bounds emitBounds(mlir::Value position, unsigned dim, bool nonNegative);
   mlir::Value emitCheck(const Bounds &bounds, int64_t distance);
   /// Emits the bounds check along all dimensions but `except`.
@@ -105,6 +108,12 @@ private:
   /// register 0.
   std::map<int64_t, Row> rows;
 };
+
+/// Returns the dimensions along which a tile of extents `shape` lies in bounds
+/// in all iterations of a loop that counts along them.
+llvm::SmallVector<unsigned> findDimsWithin(const BufferParts &buffer,
+                                           mlir::ValueRange indices,
+                                           llvm::ArrayRef<int64_t> shape);
 
 /// Consecutive accesses with one bounds check.
 struct Run {

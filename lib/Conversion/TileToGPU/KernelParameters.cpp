@@ -55,6 +55,38 @@ std::optional<ParameterPart> tile::findParameter(Value value) {
   return std::nullopt;
 }
 
+/// Returns the parameter and the dimension whose extent `part` is: another one
+/// if launchers check that both are equal.
+static std::pair<int64_t, int64_t> getExtent(ParameterPart part) {
+  std::pair<int64_t, int64_t> extent{part.number, part.dim};
+  ArrayAttr requirements = part.manifest.getRequirementsAttr();
+  if (!requirements)
+    return extent;
+  for (auto required : requirements.getAsRange<DictionaryAttr>()) {
+    auto number = [&](StringRef key) {
+      return required.getAs<IntegerAttr>(key).getInt();
+    };
+    auto value = required.getAs<ArrayAttr>("value");
+    if (number("argument") != extent.first || number("dim") != extent.second ||
+        required.getAs<StringAttr>("relation").getValue() != "equal" ||
+        !value || value.size() != 3 ||
+        value[0] != StringAttr::get(value.getContext(), "dim"))
+      continue;
+    return {cast<IntegerAttr>(value[1]).getInt(),
+            cast<IntegerAttr>(value[2]).getInt()};
+  }
+  return extent;
+}
+
+bool tile::areEqualExtents(Value a, Value b) {
+  if (lookThroughCasts(a) == lookThroughCasts(b))
+    return true;
+  std::optional<ParameterPart> first = findParameter(a),
+                               second = findParameter(b);
+  return first && second && first->field == "shape" &&
+         second->field == "shape" && getExtent(*first) == getExtent(*second);
+}
+
 void tile::limitStride(const ParameterPart &part, int64_t limit) {
   tile::gpu::ManifestOp manifest = part.manifest;
   Builder b(manifest.getContext());

@@ -24,6 +24,10 @@ struct ParameterPart {
 /// The conversion of buffers may be in progress.
 std::optional<ParameterPart> findParameter(mlir::Value value);
 
+/// Returns true if two extents are one value, or if launchers check that they
+/// are equal.
+bool areEqualExtents(mlir::Value a, mlir::Value b);
+
 /// Makes launchers refuse a tensor whose stride `part` is negative or above
 /// `limit`.
 void limitStride(const ParameterPart &part, int64_t limit);

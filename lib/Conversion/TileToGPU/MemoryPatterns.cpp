@@ -74,7 +74,12 @@ static Value loadGlobal(Lowering &b, Operation *op, VectorType type,
       decideGlobalWidth(b, op, dist, memoryOperand(buffer, indices));
   const AccessGroups &groups = width.groups;
   auto part = VectorType::get({groups.width}, type.getElementType());
-  GlobalAccess access(b, dist, buffer, indices);
+  // Without branches, bounds take a comparison and a selection in all threads.
+  SmallVector<unsigned> within;
+  if (b.chip.bufferFlags != 0)
+    within = findDimsWithin(buffer, indices, dist.shape());
+  GlobalAccess access(b, dist, buffer, indices, /*thread=*/{},
+                      /*gathered=*/nullptr, within);
   auto windowed =
       BufferAccess::find(b, op, b.chip, dist, buffer, indices, access, width);
   SmallVector<Value> parts =

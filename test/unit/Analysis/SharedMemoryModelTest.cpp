@@ -139,7 +139,7 @@ TEST_P(SharedModel, CopyStreams) {
         OwningOpRef<KernelOp> trial = kernel.clone();
         FailureOr<SmallVector<CopyStream>> trialStreams = plan(*trial);
         ASSERT_TRUE(succeeded(trialStreams));
-        pipelineStreams(*trialStreams);
+        pipelineStreams(*trialStreams, *findChip(GetParam()));
         expectSame(predicted, SharedMemoryModel(*trial));
         ++compared;
       }

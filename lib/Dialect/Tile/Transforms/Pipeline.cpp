@@ -19,7 +19,9 @@
 #include "TakeTile.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
+#include "tile/Analysis/AccessWidth.h"
 #include "tile/Analysis/GlobalMemory.h"
 #include "tile/Dialect/Tile/IR/Contains.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
@@ -172,9 +174,9 @@ namespace {
 /// iterations are one sequence of phases, in one set of rings.
 class StreamPipeliner {
 public:
-  explicit StreamPipeliner(MutableArrayRef<PlannedLoop> loops)
+  StreamPipeliner(MutableArrayRef<PlannedLoop> loops, const Chip &chip)
       : rewriter(loops.front().loop.getContext()),
-        loc(loops.front().loop.getLoc()), loops(loops),
+        loc(loops.front().loop.getLoc()), chip(chip), loops(loops),
         stages(loops.front().stages), numGroups(loops.front().groups.size()) {}
 
   void run();
@@ -190,6 +192,8 @@ private:
                                  a, b);
   }
   void makeRings();
+  /// Whether loop `number` + 1 is known to begin where loop `number` ends.
+  bool adjoins(unsigned number);
   /// The value of the induction variable after the last iteration.
   Value endOf(scf::ForOp loop);
   /// Where the iteration `iv`, maybe beyond the end of loop `number`, is in the
@@ -205,6 +209,7 @@ private:
 
   IRRewriter rewriter;
   Location loc;
+  const Chip &chip;
   MutableArrayRef<PlannedLoop> loops;
   int64_t stages, numGroups;
   DenseMap<Operation *, Value> rings;
@@ -255,13 +260,29 @@ Value StreamPipeliner::endOf(scf::ForOp loop) {
       rewriter, loc, lower, arith::MulIOp::create(rewriter, loc, trips, step));
 }
 
+bool StreamPipeliner::adjoins(unsigned number) {
+  scf::ForOp loop = loops[number].loop;
+  Value upper = loop.getUpperBound();
+  std::optional<APInt> step = loop.getConstantStep();
+  // Where bounds are not checked in branches, the checks are shorter for a
+  // start that is known not to be negative. A difference is not.
+  return chip.bufferFlags != 0 && step && step->isStrictlyPositive() &&
+         matchPattern(loop.getLowerBound(), m_Zero()) &&
+         isKnownNonNegative(upper) &&
+         knownDivisor(upper) % step->getSExtValue() == 0 &&
+         loops[number + 1].loop.getLowerBound() == upper;
+}
+
 std::pair<Value, Value> StreamPipeliner::locate(unsigned number, Value iv) {
   Value here = less(iv, loops[number].loop.getUpperBound());
   if (number + 1 == loops.size())
     return {iv, here};
-  Value beyond = arith::SubIOp::create(rewriter, loc, iv, ends[number]);
-  Value there = arith::AddIOp::create(
-      rewriter, loc, loops[number + 1].loop.getLowerBound(), beyond);
+  Value there = iv;
+  if (!adjoins(number)) {
+    Value beyond = arith::SubIOp::create(rewriter, loc, iv, ends[number]);
+    there = arith::AddIOp::create(
+        rewriter, loc, loops[number + 1].loop.getLowerBound(), beyond);
+  }
   auto [later, exists] = locate(number + 1, there);
   return {arith::SelectOp::create(rewriter, loc, here, iv, later),
           arith::OrIOp::create(rewriter, loc, here, exists)};
@@ -452,11 +473,12 @@ void tile::addRings(ArrayRef<CopyStream> streams, SharedMemoryModel &model) {
   }
 }
 
-void tile::pipelineStreams(MutableArrayRef<CopyStream> streams) {
+void tile::pipelineStreams(MutableArrayRef<CopyStream> streams,
+                           const Chip &chip) {
   for (CopyStream &stream : streams) {
     for (PlannedLoop &planned : stream)
       setSchedule(planned.loop, {});
-    StreamPipeliner(stream).run();
+    StreamPipeliner(stream, chip).run();
   }
 }
 
@@ -540,7 +562,7 @@ struct Pipeline : tile::impl::TilePipelineBase<Pipeline> {
             << remark::metric("bytes", bytes)
             << remark::metric("groups", int64_t(planned.groups.size()))
             << remark::metric("stages", planned.stages);
-    pipelineStreams(*streams);
+    pipelineStreams(*streams, *chip);
     if (runsAhead)
       overlapCopies(kernel);
   }

@@ -41,7 +41,8 @@ planCopyStreams(KernelOp kernel, int64_t defaultStages, bool oneGroup,
 void addRings(llvm::ArrayRef<CopyStream> streams, SharedMemoryModel &model);
 
 /// Pipelines the loops.
-void pipelineStreams(llvm::MutableArrayRef<CopyStream> streams);
+void pipelineStreams(llvm::MutableArrayRef<CopyStream> streams,
+                     const Chip &chip);
 
 /// Returns the largest number of stages, up to two, with which the kernel fits
 /// the shared memory of the chip; 0 and the reason in `noStages` if one stage

@@ -191,4 +191,49 @@ tile.kernel @by_hand(%a: !g, %out: !g) {
   tile.store %t, %out[%c0, %c0] : !t, !g
 }
 
+
+// The second loop begins where the first one ends: the tile ahead has the same start in
+// both. It is a sum, which is known not to be negative.
+// CHECK-LABEL: tile.kernel @adjoining(
+// CHECK: %[[MID:.+]] = arith.muli
+// CHECK: scf.for %[[I:.+]] = %{{.+}} to %[[MID]] step
+// CHECK: %[[NEXT:.+]] = arith.addi %[[I]],
+// CHECK-NOT: arith.subi
+// CHECK: %[[START:.+]] = arith.select %{{.+}}, %[[NEXT]], %[[NEXT]] : index
+// CHECK: scf.for
+tile.kernel @adjoining(%g: !g, %v: !g, %out: !g)
+    attributes {schedule = #tile.schedule<stages = 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %n = tile.dim %g[0] : !g
+  %blocks = arith.divui %n, %c64 : index
+  %mid = arith.muli %blocks, %c64 : index
+  %zero = arith.constant dense<0.0> : !t
+  %first = scf.for %i = %c0 to %mid step %c64 iter_args(%s = %zero) -> (!t) {
+    %a = tile.alloc : !s
+    tile.copy %g[%i, %c0], %a : !g, !s
+    %x = tile.load %a[%c0, %c0] : !s -> !t
+    %y = arith.addf %s, %x : !t
+    %b = tile.alloc : !s
+    tile.copy %v[%i, %c0], %b : !g, !s
+    %z = tile.load %b[%c0, %c0] : !s -> !t
+    %w = arith.addf %y, %z : !t
+    scf.yield %w : !t
+  }
+  %second = scf.for %i = %mid to %n step %c64 iter_args(%s = %first) -> (!t) {
+    %a = tile.alloc : !s
+    tile.copy %g[%i, %c0], %a : !g, !s
+    %x = tile.load %a[%c0, %c0] : !s -> !t
+    %y = arith.addf %s, %x : !t
+    %b = tile.alloc : !s
+    tile.copy %v[%i, %c0], %b : !g, !s
+    %z = tile.load %b[%c0, %c0] : !s -> !t
+    %w = arith.subf %y, %z : !t
+    scf.yield %w : !t
+  }
+  tile.store %second, %out[%c0, %c0] : !t, !g
+}
+
 }
