@@ -16,8 +16,9 @@
 // WAVE64-SAME: "waves_per_simd":1}
 
 // 64 WMMAs of 2 * 16 * 16 * 16 operations, 512 in a cycle: 1024 cycles. They add
-// to those of the other vector instructions.
-// WAVE32: "loops":[{"cycles":{"bound":1347,"matrix":1024,"shared":576,"transcendental":132,"vector":191}
-// WAVE32-SAME: "instructions":{"branch":1,"matrix":64,"memory":8,{{[^}]*}}"shared":72,"transcendental":33,"vector":191,
+// to those of the other vector instructions. The default order of instructions
+// takes all registers, which leaves 4 waves where the LDS has room for 6.
+// WAVE32: "loops":[{"cycles":{"bound":1336,"matrix":1024,"shared":576,"transcendental":132,"vector":180}
+// WAVE32-SAME: "instructions":{"branch":1,"matrix":64,"memory":8,{{[^}]*}}"shared":72,"transcendental":33,"vector":180,
 // WAVE32-SAME: "name":"attention"
-// WAVE32-SAME: "waves_per_simd":{{[46]}}}
+// WAVE32-SAME: "waves_per_simd":6}

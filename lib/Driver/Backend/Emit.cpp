@@ -8,12 +8,15 @@
 // and share instructions, so a module is compiled again only if it spills: with
 // loads side by side, with each value next to its first use, and for the fewest
 // registers. No order of instructions avoids spills of more than all
-// registers.
+// registers. Without spills, a module is compiled again with loads side by side
+// if a kernel takes all registers and the LDS has room for more waves.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Emit.h"
 #include "SinkToUses.h"
+#include "tile/Chips/Chips.h"
+#include "tile/Driver/AMD/IssueModel.h"
 #include "tile/Driver/ResourceUsage.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
@@ -21,6 +24,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include <tuple>
 
 namespace {
 /// A way to generate code.
@@ -101,26 +105,55 @@ static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
   return false;
 }
 
-/// Returns the bytes of private memory of all kernels together.
-static int64_t stackBytes(llvm::ArrayRef<char> object) {
+namespace {
+/// What the registers of all kernels of an object cost.
+struct RegisterCost {
+  /// The bytes of private memory.
+  int64_t stackBytes = 0;
+  /// The waves of a SIMD for which there are no registers although the LDS has
+  /// room for them.
+  int64_t lostWaves = 0;
+  /// Whether waves are lost to a kernel that takes all registers.
+  bool takesAll = false;
+
+  bool operator<(const RegisterCost &other) const {
+    return std::tie(stackBytes, lostWaves) <
+           std::tie(other.stackBytes, other.lostWaves);
+  }
+};
+} // namespace
+
+static RegisterCost getCost(llvm::ArrayRef<char> object,
+                            const tile::Chip &chip) {
+  RegisterCost cost;
   auto kernels = tile::readCodeObjectResources(
       llvm::StringRef(object.data(), object.size()));
   if (!kernels) {
     llvm::consumeError(kernels.takeError());
-    return 0;
+    return cost;
   }
-  int64_t bytes = 0;
-  for (const tile::KernelResources &kernel : *kernels)
-    bytes += kernel.stackBytes;
-  return bytes;
+  for (const tile::KernelResources &kernel : *kernels) {
+    auto countWaves = [&](int64_t registers) {
+      return tile::countWavesPerSIMD(
+          chip, registers,
+          llvm::divideCeil(kernel.blockThreads.value_or(1), chip.warpSize),
+          kernel.sharedBytes);
+    };
+    int64_t lost = countWaves(0) - countWaves(kernel.registers);
+    cost.stackBytes += kernel.stackBytes;
+    cost.lostWaves += lost;
+    cost.takesAll |= lost > 0 && kernel.registers >= chip.maxRegisters;
+  }
+  return cost;
 }
 
 bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
                       llvm::SmallVectorImpl<char> &output) {
   // Code generation changes the module.
   std::unique_ptr<llvm::Module> original = llvm::CloneModule(module);
+  const Chip &chip = *findChip(machine.getTargetCPU());
   llvm::SmallVector<char, 0> best;
-  int64_t fewest = 0;
+  RegisterCost least;
   llvm::ArrayRef<Attempt> tried = attempts;
   if (hasLongBlock(module, kMostRepeated))
     tried = sinking;
@@ -135,12 +168,15 @@ bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
         return true;
       continue;
     }
-    int64_t spilled = stackBytes(object);
-    if (best.empty() || spilled < fewest) {
+    RegisterCost cost = getCost(object, chip);
+    if (best.empty() || cost < least) {
       best = std::move(object);
-      fewest = spilled;
+      least = cost;
     }
-    if (fewest == 0 || fewest > kRegisterBytes)
+    // One more attempt may leave registers for more waves.
+    bool isEnough = !least.takesAll || &attempt != tried.begin();
+    if ((least.stackBytes == 0 && isEnough) ||
+        least.stackBytes > kRegisterBytes)
       break;
   }
   llvm::append_range(output, best);
