@@ -59,11 +59,16 @@ GlobalAccess::GlobalAccess(Emitter &b, const Layout &dist,
 }
 
 /// Returns true if the start of the tile along `dim` is known to be at least
-/// zero. Loads that bounds skip start at the end of the buffer.
+/// zero. Loads that bounds skip start at the end of the buffer. Two comparisons
+/// take as many instructions without this knowledge.
 bool GlobalAccess::isNonNegativeStart(Value index, unsigned dim) const {
   auto select = index.getDefiningOp<arith::SelectOp>();
   Value extent = buffer.extents[dim];
-  if (select && extent && areEqualExtents(select.getFalseValue(), extent))
+  llvm::SmallDenseSet<int64_t> distances;
+  for (int64_t r = 0; r < dist.axisSize(kRegister); ++r)
+    distances.insert(dist.element(r, 0, 0)[dim]);
+  if (distances.size() > 2 && select && extent &&
+      areEqualExtents(select.getFalseValue(), extent))
     index = select.getTrueValue();
   return isKnownNonNegative(index);
 }
