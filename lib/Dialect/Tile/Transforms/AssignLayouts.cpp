@@ -501,20 +501,66 @@ LayoutAttrInterface LayoutAssigner::rowLayout(Value value) {
   return defaultLayout(type, bits);
 }
 
+/// Returns the bytes of the operands in shared memory that an iteration of a
+/// loop in front of `store` loads; 0 if a loop contains `store`.
+static int64_t countOperandBytes(StoreOp store) {
+  if (store->getParentOfType<LoopLikeOpInterface>())
+    return 0;
+  int64_t most = 0;
+  for (scf::ForOp loop : store->getBlock()->getOps<scf::ForOp>()) {
+    if (!loop->isBeforeInBlock(store))
+      break;
+    int64_t bytes = 0;
+    for (LoadOp load : loop.getBody()->getOps<LoadOp>())
+      if (auto tile = cast<RankedTensorType>(load.getType());
+          isSharedTile(tile))
+        bytes += tile.getNumElements() * tile.getElementTypeBitWidth() / 8;
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
+/// Returns true if threads have bank conflicts that exchange a tile with rows
+/// of its last dimension in shared memory and read it by `reader`.
+static bool hasConflicts(RankedTensorType type, LayoutAttrInterface reader,
+                         const Chip &chip) {
+  int64_t bits = type.getElementTypeBitWidth();
+  SmallVector<int64_t> order(llvm::reverse(llvm::seq(type.getRank())));
+  std::vector<AccessOfLayout> accesses;
+  for (RankedTensorType tile : {type, withLayout(type, reader)})
+    accesses.push_back([tile](LayoutAttrInterface) -> FailureOr<Layout> {
+      return getCanonicalLayout(tile);
+    });
+  LayoutAttrInterface shared =
+      choosePadding(type.getContext(), type.getShape(), bits, order,
+                    chip.maxSharedAccess, accesses, chip);
+  FailureOr<Layout> memory = shared.getLayout(type.getShape(), bits, nullptr);
+  return succeeded(memory) &&
+         llvm::any_of(accesses, [&](const AccessOfLayout &access) {
+           return countBankPasses(*access(shared), *memory,
+                                  chip.maxSharedAccess * 8 / bits, bits,
+                                  chip.banks)
+                      .conflicts != 0;
+         });
+}
+
 /// Returns the layout in which the tile of `store` is exchanged through shared
 /// memory first, because in its own one an access of a warp touches several
 /// times the segments of memory that would hold its elements: the tile was
 /// transposed, for example. Returns null if the store should stay as it is.
-/// Beside products, shared memory has no room to spare.
+/// Beside products, shared memory has no room to spare; behind their loops, it
+/// has that of their operands.
 LayoutAttrInterface LayoutAssigner::storeLayout(StoreOp store) {
   Value value = store.getValue();
   RankedTensorType type = tileType(value);
   BufferType memory = store.getBuffer().getType();
   auto strided = dyn_cast<StridedAttr>(memory.getLayout());
-  if (!products.empty() || memory.isShared() || !strided ||
-      isSharedTile(type) || !layouts.contains(value) ||
-      type.getNumElements() * type.getElementTypeBitWidth() / 8 >
-          chip.sharedBytes / 2)
+  int64_t room = chip.sharedBytes / 2;
+  if (!products.empty())
+    room = chip.bufferFlags != 0 ? countOperandBytes(store) : 0;
+  if (memory.isShared() || !strided || isSharedTile(type) ||
+      !layouts.contains(value) ||
+      type.getNumElements() * type.getElementTypeBitWidth() / 8 > room)
     return {};
   WidthRequest request = anyWidth(memory, chip.maxGlobalAccess);
   request.canBePartial = true;
@@ -532,6 +578,13 @@ LayoutAttrInterface LayoutAssigner::storeLayout(StoreOp store) {
   LayoutAttrInterface other = strided.getStrides().back() == 1
                                   ? rowLayout(value)
                                   : coalesced(memory, type);
+  // Narrower accesses of global memory may save bank conflicts.
+  if (!products.empty() && hasConflicts(type, other, chip)) {
+    LayoutAttrInterface narrow =
+        defaultLayout(type, 2 * type.getElementTypeBitWidth());
+    if (!hasConflicts(type, narrow, chip))
+      other = narrow;
+  }
   return decide(other).uncoalesced.empty() ? other : LayoutAttrInterface();
 }
 
