@@ -41,7 +41,8 @@
 // PLAIN: ds_write_b128
 
 !matrix = !tile.buffer<?x200xf16, #tile.strided<[?:8, 1], align = 16>, global>
-!result = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+// Threads store four neighbouring elements together; otherwise, the result would go through the LDS.
+!result = !tile.buffer<?x?xf32, #tile.strided<[?:4, 1], align = 16>, global>
 
 tile.kernel @gemm(%a: !matrix, %b: !matrix, %c: !result) attributes {num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
