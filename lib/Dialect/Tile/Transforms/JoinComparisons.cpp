@@ -50,6 +50,10 @@ struct Bound {
   };
   Leaf leaf;
   bool isLower, isFalling = false, isStrict;
+  /// Whether the program says that t + rest does not wrap around (nsw).
+  bool isMarkedExact = true;
+  /// Whether `emit` puts `rest` between two numbers.
+  bool isClamped = false;
   SmallVector<Part> rest;
   Value other;
   CoordinateSum restSum, otherSum;
@@ -93,6 +97,7 @@ private:
   bool addSide(Value value, const TileDims &dims, bool isSubtracted,
                unsigned along, int64_t &factor, Bound &bound);
   bool isDifferenceExact(const Bound &bound);
+  std::optional<SignedRange> findClamp(const Bound &bound, unsigned along);
   bool isExact(const Bound &bound, unsigned along, ArrayRef<Bound> known);
   std::optional<unsigned> getDim(const Bound &bound, unsigned along);
   int64_t countElements(unsigned dims);
@@ -151,6 +156,9 @@ bool MaskJoiner::addSide(Value value, const TileDims &dims, bool isSubtracted,
     return addSide(broadcast.getSource(), source, isSubtracted, along, factor,
                    bound);
   }
+  auto flags =
+      dyn_cast_if_present<arith::ArithIntegerOverflowFlagsInterface>(op);
+  bound.isMarkedExact &= flags && flags.hasNoSignedWrap();
   return isa_and_present<arith::AddIOp, arith::SubIOp>(op) &&
          bound.rest.size() < 8 &&
          addSide(op->getOperand(0), dims, isSubtracted, along, factor, bound) &&
@@ -235,6 +243,25 @@ bool MaskJoiner::isDifferenceExact(const Bound &bound) {
               getBits(bound.other) - bound.isFalling);
 }
 
+/// Returns numbers between which `rest` may be put without a change of the
+/// result: below the first one the coordinate does not reach `bound.other`, and
+/// from the second one on all coordinates are beyond it. Returns std::nullopt
+/// if the sum may wrap around, or what `emit` computes of the numbers.
+std::optional<SignedRange> MaskJoiner::findClamp(const Bound &bound,
+                                                 unsigned along) {
+  if (!bound.isMarkedExact || bound.isFalling || bound.rest.size() != 1 ||
+      bound.rest.front().isSubtracted)
+    return std::nullopt;
+  std::optional<SignedRange> other = sums.getRange(bound.otherSum);
+  unsigned bits = getBits(bound.other);
+  if (!fits(other, bits - 1))
+    return std::nullopt;
+  SignedRange clamp{other->least - type.getDimSize(along), other->most + 1};
+  if (!fits(SignedRange{clamp.least - 1, clamp.most + 1}, bits - 1))
+    return std::nullopt;
+  return clamp;
+}
+
 /// Returns true if neither the sum of `bound` nor what `emit` computes of it
 /// wraps around for the coordinates that the bounds `known` leave.
 bool MaskJoiner::isExact(const Bound &bound, unsigned along,
@@ -316,7 +343,10 @@ Plan MaskJoiner::makePlan(const Conjunction &conjunction, unsigned along) {
   for (bool hasChanged = true; hasChanged;) {
     hasChanged = false;
     for (Bound &bound : open)
-      if (bound.moving && isExact(bound, along, plan.bounds)) {
+      if (bound.moving) {
+        bound.isClamped = !isExact(bound, along, plan.bounds);
+        if (bound.isClamped && !findClamp(bound, along))
+          continue;
         plan.bounds.push_back(bound);
         bound.moving = {};
         hasChanged = true;
@@ -368,7 +398,7 @@ template <typename OpT> Number MaskJoiner::combine(Number x, Number y) {
 /// Emits the sum of `rest` and the margin.
 Number MaskJoiner::emitRest(const Bound &bound, unsigned along) {
   Type element = getElementTypeOrSelf(bound.other);
-  Number sum = number(element, bound.getMargin());
+  Number sum = number(element, bound.isClamped ? 0 : bound.getMargin());
   for (const Bound::Part &part : bound.rest) {
     std::optional<unsigned> dim;
     if (projection.getVariance(part.value, part.dims))
@@ -393,7 +423,13 @@ Number MaskJoiner::emit(const Bound &bound, unsigned along) {
   if (bound.rest.empty() && !bound.isStrict && !bound.isFalling)
     return other;
   Number rest = emitRest(bound, along);
-  if (!isDifferenceExact(bound)) {
+  if (bound.isClamped) {
+    SignedRange clamp = *findClamp(bound, along);
+    rest = combine<arith::MaxSIOp>(rest, number(element, clamp.least));
+    rest = combine<arith::MinSIOp>(rest, number(element, clamp.most));
+    if (bound.isStrict)
+      rest = combine<arith::AddIOp>(rest, number(element, bound.getMargin()));
+  } else if (!isDifferenceExact(bound)) {
     bool isPositive =
         sums.getRange(bound.restSum)->least + bound.getMargin() >= 0;
     int64_t distance = isPositive ? bound.isFalling ? -llvm::maxIntN(bits) : -1

@@ -100,3 +100,30 @@ tile.kernel @window(%n: i32, %w: i32) attributes {num_warps = 4 : i32} {
   %either = arith.ori %out0, %out1 : !flags
   "use"(%all, %either) : (!flags, !flags) -> ()
 }
+
+// A sum that the program marks as one that does not wrap around (nsw). Nothing is known
+// of the offset: it is put between the numbers at which all coordinates are visible or
+// none, so that the difference does not wrap around.
+// CHECK-LABEL: tile.kernel @marked
+// CHECK: %[[LOW:.*]] = arith.maxsi %arg0, %c-64_i32 : i32
+// CHECK: %[[OFFSET:.*]] = arith.minsi %[[LOW]], %c64_i32 : i32
+// CHECK: %[[OFFSETS:.*]] = tensor.splat %[[OFFSET]]
+// CHECK: %[[LAST:.*]] = arith.subi %{{.*}}, %[[OFFSETS]] : tensor<64xi32
+// CHECK: %[[BOUND:.*]] = tile.broadcast %[[LAST]] along 1
+// CHECK: %[[BELOW:.*]] = arith.cmpi sle, %{{.*}}, %[[BOUND]]
+// CHECK: %[[ONE:.*]] = arith.addi %{{.*}}, %c-1_i32 : i32
+// CHECK: tensor.splat %[[ONE]]
+// CHECK: %[[ABOVE:.*]] = arith.cmpi sge
+// CHECK-NOT: cmpi
+// CHECK: "use"(%[[BELOW]], %[[ABOVE]])
+tile.kernel @marked(%f: i32) attributes {num_warps = 4 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %column = tile.iota along 1 : !ints
+  %line = tile.iota along 0 : !ints
+  %offset = tensor.splat %f : !ints
+  %key = arith.addi %column, %offset overflow<nsw> : !ints
+  %below = arith.cmpi sle, %key, %line : !ints
+  %above = arith.cmpi sgt, %key, %line : !ints
+  "use"(%below, %above) : (!flags, !flags) -> ()
+}

@@ -574,7 +574,8 @@ def TileJoinComparisons : Pass<"tile-join-comparisons", "::tile::KernelOp"> {
 
     The result never changes: a comparison whose sums could wrap around in their
     type, by the ranges of the values and by the other bounds of the conjunction,
-    remains. Masks have two dimensions and a layout. The remark
+    remains, unless the program marks them as sums that do not (`overflow<nsw>`).
+    Masks have two dimensions and a layout. The remark
     `comparisons-joined` reports success.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
