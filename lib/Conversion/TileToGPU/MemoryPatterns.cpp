@@ -36,7 +36,7 @@ using namespace tile;
 /// than a register would have to be packed, too.
 static bool avoidsPartial(Operation *op, const Chip &chip, BufferType type,
                           const AccessWidth &width) {
-  constexpr size_t kMostMasks = 8;
+  constexpr size_t kMostMasks = 16;
   return chip.bufferFlags != 0 && type.getElementBits() >= 32 &&
          width.groups.order.size() <= kMostMasks &&
          op->getParentOfType<LoopLikeOpInterface>();

@@ -114,29 +114,48 @@ tile.kernel @uniform(%v: !v, %out: !tile.buffer<8x32xf32, #tile.strided<[32, 1]>
   tile.store %b, %out[%c0, %c0] : tensor<8x32xf32, #tile.layout<register = [8 -> d0], lane = [32 -> d1], warp = []>>, !tile.buffer<8x32xf32, #tile.strided<[32, 1]>, global>
 }
 
-// In a loop, elements of a register each have a mask of their own where the bounds may end within an access. Outside of
-// loops, and for narrower elements, one branch is for those that are cut.
+// In a loop, up to 16 elements of a register each have a mask of their own where the bounds may end within an access.
+// For more, outside of loops, and for narrower elements, one branch is for those that are cut.
 !numbers = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
 !halves = !tile.buffer<?xf16, #tile.strided<[1], align = 16>, global>
 #eight = #tile.layout<register = [8 -> d0], lane = [32 -> d0 * 8], warp = []>
+#sixteen = #tile.layout<register = [16 -> d0], lane = [32 -> d0 * 16], warp = []>
+#many = #tile.layout<register = [32 -> d0], lane = [32 -> d0 * 32], warp = []>
 
 // CHECK-LABEL: gpu.func @cut_in_loop
 // CHECK: scf.for
 // CHECK-NOT: scf.if
-// CHECK-COUNT-8: tile_gpu.buffer_load {{.*}}, vector<1xf32>
+// CHECK-COUNT-16: tile_gpu.buffer_load {{.*}}, vector<1xf32>
 // CHECK-NOT: buffer_load
 // CHECK: scf.yield
 tile.kernel @cut_in_loop(%a: !numbers, %b: !numbers, %n: index) attributes {num_warps = 1 : i32} {
   %c0 = arith.constant 0 : index
-  %c256 = arith.constant 256 : index
+  %c512 = arith.constant 512 : index
   tile.grid %c0, %c0, %c0
-  %zero = arith.constant dense<0.0> : tensor<256xf32, #eight>
-  %r = scf.for %i = %c0 to %n step %c256 iter_args(%s = %zero) -> (tensor<256xf32, #eight>) {
-    %t = tile.load %a[%i] : !numbers -> tensor<256xf32, #eight>
-    %u = arith.addf %s, %t : tensor<256xf32, #eight>
-    scf.yield %u : tensor<256xf32, #eight>
+  %zero = arith.constant dense<0.0> : tensor<512xf32, #sixteen>
+  %r = scf.for %i = %c0 to %n step %c512 iter_args(%s = %zero) -> (tensor<512xf32, #sixteen>) {
+    %t = tile.load %a[%i] : !numbers -> tensor<512xf32, #sixteen>
+    %u = arith.addf %s, %t : tensor<512xf32, #sixteen>
+    scf.yield %u : tensor<512xf32, #sixteen>
   }
-  tile.store %r, %b[%c0] : tensor<256xf32, #eight>, !numbers
+  tile.store %r, %b[%c0] : tensor<512xf32, #sixteen>, !numbers
+}
+
+// CHECK-LABEL: gpu.func @many_in_loop
+// CHECK: scf.for
+// CHECK: tile_gpu.buffer_load {{.*}}, vector<4xf32>
+// CHECK: scf.if
+tile.kernel @many_in_loop(%a: !numbers, %b: !numbers, %n: index) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1024 = arith.constant 1024 : index
+  tile.grid %c0, %c0, %c0
+  %zero = arith.constant dense<0.0> : tensor<1024xf32, #many>
+  %r = scf.for %i = %c0 to %n step %c1024 iter_args(%s = %zero) -> (tensor<1024xf32, #many>) {
+    %t = tile.load %a[%i] : !numbers -> tensor<1024xf32, #many>
+    %u = arith.addf %s, %t : tensor<1024xf32, #many>
+    scf.yield %u : tensor<1024xf32, #many>
+  }
+  tile.store %r, %b[%c0] : tensor<1024xf32, #many>, !numbers
 }
 
 // CHECK-LABEL: gpu.func @cut
