@@ -13,7 +13,8 @@
 // dQ leaves in every step. If registers do not hold all of its columns beside
 // the sums of dK and dV, the products of K and Q are split into slices of the
 // head dimension: the sums of a slice of dQ leave before those of the next one
-// are computed.
+// are computed. Where threads copy tiles through registers, V and dO are in
+// such slices, too.
 //
 // Queries beyond the end of the sequence need no mask: their Q, dO, lse and
 // delta are zero, which makes p = 1 and ds = 0. Keys beyond the end do:
@@ -34,18 +35,27 @@ using namespace tile;
 
 /// The rows of an instruction of a warpgroup.
 static constexpr int64_t kWarpgroupRows = 64;
-/// Registers of a thread beside the sums of dK, dV and dQ: addresses,
-/// descriptors, numbers of rows.
+/// Registers of a thread beside the sums of dK, dV and dQ and copies:
+/// addresses, descriptors, numbers of rows.
 static constexpr int64_t kOtherRegisters = 40;
+
+/// Returns the chip; null in tests of the expansion alone, which give none.
+static const Chip *findChip(AttentionBackwardOp op) {
+  if (!op->getParentOfType<ModuleOp>()->hasAttr(TileDialect::kTargetAttr))
+    return nullptr;
+  return getTargetChip(op);
+}
 
 /// Returns whether loop counters take registers of each thread. AMD's chips
 /// have scalar registers, in which 64 bits save conversions.
-static bool hasNoScalarRegisters(AttentionBackwardOp op) {
-  // Tests of the expansion alone give no chip.
-  if (!op->getParentOfType<ModuleOp>()->hasAttr(TileDialect::kTargetAttr))
-    return true;
-  const Chip *chip = getTargetChip(op);
+static bool hasNoScalarRegisters(const Chip *chip) {
   return !chip || chip->vendor == Vendor::NVIDIA;
+}
+
+/// Returns whether tiles pass through the registers of threads on their way to
+/// shared memory.
+static bool copiesThroughRegisters(const Chip *chip) {
+  return chip && !chip->asyncCopy.isDefault;
 }
 
 namespace {
@@ -62,13 +72,15 @@ public:
         dk(mapping.lookup(mode ? op.getDkAcc() : op.getDk())),
         dv(mapping.lookup(mode ? op.getDvAcc() : op.getDv())),
         dqAcc(mapping.lookupOrNull(op.getDqAcc())),
-        countsInThreads(hasNoScalarRegisters(op)),
-        accumulates(op.getAccumulate() && !mode), slices(slice()) {}
+        countsInThreads(hasNoScalarRegisters(findChip(op))),
+        accumulates(op.getAccumulate() && !mode), slices(slice(findChip(op))),
+        valueSlices(sliceValues(findChip(op))) {}
 
   void build();
 
 private:
-  SmallVector<Columns> slice() const;
+  SmallVector<Columns> slice(const Chip *chip) const;
+  SmallVector<Columns> sliceValues(const Chip *chip) const;
   void computeQueryRange();
   SmallVector<Value> walkHead(Value head, ValueRange carried);
   SmallVector<Value> step(Value m, ValueRange carried);
@@ -109,11 +121,11 @@ private:
   const bool countsInThreads;
   /// Whether dk and dv are added to what their buffers hold.
   bool accumulates;
-  /// The slices of the head dimension.
-  SmallVector<Columns> slices;
-  /// The block's first key and its V; the slices of its K.
-  Value row, values;
-  SmallVector<Value> keys;
+  /// The slices of the head dimension, and of that of V.
+  SmallVector<Columns> slices, valueSlices;
+  /// The block's first key; the slices of its K and V.
+  Value row;
+  SmallVector<Value> keys, values;
   /// c per score.
   Value cScores;
   /// A head of q: views of the buffers.
@@ -126,21 +138,45 @@ private:
 };
 } // namespace
 
+/// Divides columns into slices of `width`.
+static SmallVector<Columns> divide(int64_t columns, int64_t width) {
+  SmallVector<Columns> slices;
+  for (int64_t first = 0; first < columns; first += width)
+    slices.push_back({first, std::min(width, columns - first)});
+  return slices;
+}
+
 /// Returns the fewest slices of the head dimension with which a thread holds a
-/// slice of dQ beside the sums of dK and dV.
-SmallVector<Columns> KeyBuilder::slice() const {
+/// slice of dQ beside the sums of dK and dV, and the slice of Q that it copies.
+SmallVector<Columns> KeyBuilder::slice(const Chip *chip) const {
   int64_t width = headDim;
-  if (dqAcc && schedule.registers) {
-    int64_t threads = *schedule.warps * 32;
-    int64_t left = (*schedule.registers)[0] - kOtherRegisters -
-                   blockN * (headDim + valueDim) / threads;
-    while (blockM * width / threads > left && width > kWarpgroupRows)
+  bool holdsCopies = copiesThroughRegisters(chip);
+  int64_t threads = *schedule.warps * (chip ? chip->warpSize : 32);
+  std::optional<int64_t> registers;
+  if (schedule.registers)
+    registers = schedule.registers->front();
+  else if (holdsCopies)
+    registers =
+        std::min(chip->maxRegisters, chip->throughput.registers / threads);
+  if (dqAcc && registers) {
+    int64_t left =
+        *registers - kOtherRegisters - blockN * (headDim + valueDim) / threads;
+    // The elements of Q have half a register.
+    auto count = [&](int64_t width) {
+      int64_t sums = blockM * width / threads;
+      return holdsCopies ? sums + sums / 2 : sums;
+    };
+    while (count(width) > left && width > kWarpgroupRows)
       width = llvm::alignTo(width / 2, kWarpgroupRows);
   }
-  SmallVector<Columns> slices;
-  for (int64_t first = 0; first < headDim; first += width)
-    slices.push_back({first, std::min(width, headDim - first)});
-  return slices;
+  return divide(headDim, width);
+}
+
+/// Returns the slices of V and dO: as wide as those of K and Q if threads copy
+/// them. Tiles of one width have addresses in common.
+SmallVector<Columns> KeyBuilder::sliceValues(const Chip *chip) const {
+  bool isSliced = slices.size() > 1 && copiesThroughRegisters(chip);
+  return divide(valueDim, isSliced ? slices.front().count : valueDim);
 }
 
 /// Which queries to visit. Query i sees the keys from i + shift - left to i +
@@ -177,7 +213,13 @@ Value KeyBuilder::visible(Value m) {
   // For each key, the query that sees it as `first` sees the first key;
   // relative to m, as the queries are.
   auto ofKey = [&](Value first) {
-    return add(key, splat(tile, sub(first, i32(m))));
+    Value offset = splat(tile, sub(first, i32(m)));
+    // Sums of positions fit 32 bits (kFarthest). With this mark,
+    // tile-join-comparisons may compare either coordinate. NVIDIA's kernels,
+    // which were measured without it, have none.
+    auto flags = countsInThreads ? arith::IntegerOverflowFlags::none
+                                 : arith::IntegerOverflowFlags::nsw;
+    return arith::AddIOp::create(b, key, offset, flags).getResult();
   };
   // One comparison for both sides: what is below comes out large.
   if (left && right) {
@@ -235,17 +277,23 @@ SmallVector<Value> KeyBuilder::step(Value m, ValueRange carried) {
   Value p = math::Exp2Op::create(b, math::FmaOp::create(b, s, cScores, offset));
   p = arith::SelectOp::create(b, visible(m), p, fill(tile, 0.0f));
 
-  Value gradients = load(doh, {0, valueDim});
+  SmallVector<Value> gradients{load(doh, valueSlices.front())};
   Value weights = arith::TruncFOp::create(b, scores(element), p);
-  Value dp = dotOfScores(values, gradients, fill(tile, 0.0f));
+  Value dp = dotOfScores(values.front(), gradients.front(), fill(tile, 0.0f));
+  for (size_t i = 1; i < valueSlices.size(); ++i) {
+    gradients.push_back(load(doh, valueSlices[i]));
+    dp = dotOfScores(values[i], gradients[i], dp);
+  }
   Value ds = arith::MulFOp::create(
       b, p, arith::SubFOp::create(b, dp, spreadQueries(deltas)));
   if (Value derivative = scoreDerivative(s))
     ds = arith::MulFOp::create(b, ds, derivative);
   Value dsLow = arith::TruncFOp::create(b, scores(element), ds);
 
-  Value nextValues = addProduct(weights, gradients, carried.back());
-  SmallVector<Value> next;
+  ValueRange valueSums = carried.drop_front(slices.size());
+  SmallVector<Value> next, nextValues;
+  for (auto [gradient, sum] : llvm::zip_equal(gradients, valueSums))
+    nextValues.push_back(addProduct(weights, gradient, sum));
   for (auto [i, columns] : llvm::enumerate(slices)) {
     next.push_back(addProduct(dsLow, queries[i], carried[i]));
     if (!dqAcc)
@@ -255,7 +303,7 @@ SmallVector<Value> KeyBuilder::step(Value m, ValueRange carried) {
     AtomicRMWOp::create(b, arith::AtomicRMWKind::addf, dq, dqh,
                         ValueRange{m, index(columns.first)});
   }
-  next.push_back(nextValues);
+  llvm::append_range(next, nextValues);
   return next;
 }
 
@@ -321,17 +369,21 @@ void KeyBuilder::build() {
     if (!fewRegisters)
       computeQueryRange();
     keys.clear();
+    values.clear();
     for (Columns columns : slices)
       keys.push_back(LoadOp::create(b, type({blockN, columns.count}, element),
                                     kh, ValueRange{row, index(columns.first)}));
-    values = LoadOp::create(b, type({blockN, valueDim}, element), vh,
-                            ValueRange{row, index(0)});
+    for (Columns columns : valueSlices)
+      values.push_back(LoadOp::create(b, type({blockN, columns.count}, element),
+                                      vh,
+                                      ValueRange{row, index(columns.first)}));
     if (!isPacked())
       WaitPrerequisitesOp::create(b);
     SmallVector<Value> sums;
     for (Columns columns : slices)
       sums.push_back(zeroSums(columns.count));
-    sums.push_back(zeroSums(valueDim));
+    for (Columns columns : valueSlices)
+      sums.push_back(zeroSums(columns.count));
     if (head) {
       sums = walkHead(head, sums);
     } else {
@@ -354,7 +406,9 @@ void KeyBuilder::build() {
     Value owner = mode == KVAccumulation::Separate ? head : kvHead;
     for (auto [i, columns] : llvm::enumerate(slices))
       write(sums[i], viewHead(dk, Side::Keys, owner), scale, columns.first);
-    write(sums.back(), viewHead(dv, Side::Keys, owner), Value());
+    for (auto [i, columns] : llvm::enumerate(valueSlices))
+      write(sums[slices.size() + i], viewHead(dv, Side::Keys, owner), Value(),
+            columns.first);
   });
 }
 
