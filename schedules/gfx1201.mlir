@@ -16,5 +16,9 @@ tile.schedule_row <products from 4, head to 64, softcap, packed>
     use <tile = [16, 64], warps = 4>
 tile.schedule_row <products from 4, head to 64, softcap, atomic_results>
     use <tile = [16, 64], warps = 4>
+tile.schedule_row <products from 4, head to 64, mask = causal, packed>
+    use <tile = [32, 64], warps = 4>
+tile.schedule_row <products from 4, head to 64, mask = window, packed>
+    use <tile = [32, 64], warps = 4>
 tile.schedule_row <products from 4, head to 64> use <tile = [16, 128], warps = 4>
 tile.include_schedules "gfx1100"

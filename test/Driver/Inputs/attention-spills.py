@@ -37,13 +37,21 @@ def cases():
     for d, dv in HEADS[3:]:
         forward = Variant(d, dv, "f16", causal=True)
         for chip in ("gfx1100", "gfx1201"):
-            # At head dimension 256, the sums of dq beside those of dk and dv leave no
-            # registers for the wide fragments of RDNA 3.
-            wide = chip == "gfx1100" and d == 256
-            yield chip, BackwardVariant(forward, "kernel" if wide else "atomic")
+            yield chip, BackwardVariant(forward, "atomic")
+    # The sums of dq beside those of dk and dv leave the fewest registers.
+    for forward in (
+        Variant(256, 256, "f16", causal=True, packed=True),
+        Variant(256, 256, "bf16", window=True, packed=True),
+    ):
+        yield "gfx1100", BackwardVariant(forward, "atomic")
+    yield "gfx1100", BackwardVariant(Variant(256, 256, "f16"), "atomic", kv="atomic")
     # Softcaps and packed sequences take registers.
     packed = Variant(128, 128, "bf16", packed=True, softcap=True)
     yield "gfx950", packed
+    forward = Variant(64, 64, "f16", packed=True, window=True)
+    yield "gfx1201", BackwardVariant(forward, "atomic")
+    forward = Variant(64, 64, "bf16", packed=True, causal=True)
+    yield "gfx1201", BackwardVariant(forward, "atomic", kv="separate")
     for mode in ("loop", "atomic"):
         forward = Variant(64, 64, "bf16", packed=True, softcap=True)
         yield "gfx1201", BackwardVariant(forward, "atomic", kv=mode)
