@@ -46,7 +46,9 @@ static constexpr StringLiteral mfmaGfx942[] = {
     "mfma.16x16x32.i8",  "mfma.32x32x16.i8"};
 static constexpr StringLiteral mfmaGfx950[] = {
     "mfma.16x16x32.f16",  "mfma.16x16x32.bf16", "mfma.32x32x16.f16",
-    "mfma.32x32x16.bf16", "mfma.16x16x16.f16",  "mfma.16x16x16.bf16",
+    "mfma.32x32x16.bf16", "mfma.16x16x32.chained.f16",
+    "mfma.16x16x32.chained.bf16", "mfma.32x32x16.chained.f16",
+    "mfma.32x32x16.chained.bf16", "mfma.16x16x16.f16",  "mfma.16x16x16.bf16",
     "mfma.32x32x8.f16",   "mfma.32x32x8.bf16",  "mfma.16x16x4.f32",
     "mfma.32x32x2.f32",   "mfma.16x16x64.i8",   "mfma.32x32x32.i8",
     "mfma.16x16x32.i8",   "mfma.32x32x16.i8"};

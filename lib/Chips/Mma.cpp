@@ -115,15 +115,19 @@ static Mma wmmaGfx12(llvm::StringLiteral name, MmaElement operand,
           /*preferTransposed=*/true};
 }
 
+/// The consecutive rows that a lane of an MFMA's accumulator holds.
+static constexpr int64_t kMfmaRows = 4;
+
 /// Returns a square MFMA of `size` rows and columns. The lanes beyond one
-/// column of A divide the depth. The accumulator holds groups of 4 consecutive
-/// rows.
+/// column of A divide the depth, in runs of `run` elements. The accumulator
+/// holds groups of consecutive rows.
 static Mma mfma(llvm::StringLiteral name, MmaElement operand, int64_t size,
-                int64_t k, llvm::StringLiteral intrinsic) {
+                int64_t k, llvm::StringLiteral intrinsic, int64_t run) {
   int64_t parts = 64 / size;
-  Layout a = fragment({{k / parts, 1, 1}},
-                      {{size, 0, 1}, {parts, 1, k / parts}}, size, k);
-  int64_t groups = size / (4 * parts);
+  Layout a = fragment({{run, 1, 1}, {k / (parts * run), 1, parts * run}},
+                      {{size, 0, 1}, {parts, 1, run}}, size, k)
+                 .coalesced();
+  int64_t groups = size / (kMfmaRows * parts);
   return {name,
           "amdgpu.mfma",
           size,
@@ -134,11 +138,25 @@ static Mma mfma(llvm::StringLiteral name, MmaElement operand, int64_t size,
           /*warpSize=*/64,
           a,
           mirrored(a),
-          fragment({{4, 0, 1}, {groups, 0, 4 * parts}},
-                   {{size, 1, 1}, {parts, 0, 4}}, size, size)
+          fragment({{kMfmaRows, 0, 1}, {groups, 0, kMfmaRows * parts}},
+                   {{size, 1, 1}, {parts, 0, kMfmaRows}}, size, size)
               .coalesced(),
           intrinsic,
           /*preferTransposed=*/true};
+}
+
+/// Returns an MFMA in which each lane has consecutive elements of the depth.
+static Mma mfma(llvm::StringLiteral name, MmaElement operand, int64_t size,
+                int64_t k, llvm::StringLiteral intrinsic) {
+  return mfma(name, operand, size, k, intrinsic, /*run=*/k * size / 64);
+}
+
+/// Returns an MFMA with the depth of both operands in another order, which
+/// gives the same sums: a lane has the elements of an accumulator, so that one
+/// becomes an operand as it lies.
+static Mma chainedMfma(llvm::StringLiteral name, MmaElement operand,
+                       int64_t size, int64_t k, llvm::StringLiteral intrinsic) {
+  return mfma(name, operand, size, k, intrinsic, /*run=*/kMfmaRows);
 }
 
 llvm::ArrayRef<Mma> tile::mmas() {
@@ -183,6 +201,14 @@ llvm::ArrayRef<Mma> tile::mmas() {
            "llvm.amdgcn.mfma.f32.32x32x16.f16"),
       mfma("mfma.32x32x16.bf16", E::BF16, 32, 16,
            "llvm.amdgcn.mfma.f32.32x32x16.bf16"),
+      chainedMfma("mfma.16x16x32.chained.f16", E::F16, 16, 32,
+                  "llvm.amdgcn.mfma.f32.16x16x32.f16"),
+      chainedMfma("mfma.16x16x32.chained.bf16", E::BF16, 16, 32,
+                  "llvm.amdgcn.mfma.f32.16x16x32.bf16"),
+      chainedMfma("mfma.32x32x16.chained.f16", E::F16, 32, 16,
+                  "llvm.amdgcn.mfma.f32.32x32x16.f16"),
+      chainedMfma("mfma.32x32x16.chained.bf16", E::BF16, 32, 16,
+                  "llvm.amdgcn.mfma.f32.32x32x16.bf16"),
       mfma("mfma.16x16x4.f32", E::F32, 16, 4,
            "llvm.amdgcn.mfma.f32.16x16x4f32"),
       mfma("mfma.32x32x2.f32", E::F32, 32, 2,

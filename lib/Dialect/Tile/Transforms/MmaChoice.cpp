@@ -74,20 +74,33 @@ int64_t tile::descriptorBytes(DotOp dot, MmaAttr mma) {
   return columnBytes(dot, type.getDimSize(1) / mma.getWarps()[1]);
 }
 
+namespace {
+/// A product from which a value is computed.
+struct SourceProduct {
+  DotOp dot;
+  /// Whether the value is its transpose.
+  bool swapped;
+};
+} // namespace
+
 /// Returns the products from which `value` is computed elementwise, and with
 /// `transposed` also by transpositions. The carried values of loops do not
 /// count.
-static SmallVector<DotOp> findProducts(Value value, bool transposed) {
-  SmallVector<DotOp> products;
-  SetVector<Value> values;
-  values.insert(value);
+static SmallVector<SourceProduct> findProducts(Value value, bool transposed) {
+  SmallVector<SourceProduct> products;
+  SetVector<std::pair<Value, unsigned>> values;
+  values.insert({value, 0});
   for (size_t i = 0; i < values.size(); ++i) {
-    Operation *op = values[i].getDefiningOp();
+    auto [tile, swaps] = values[i];
+    Operation *op = tile.getDefiningOp();
+    auto transpose = dyn_cast_or_null<TransposeOp>(op);
     if (auto dot = dyn_cast_or_null<DotOp>(op))
-      products.push_back(dot);
+      products.push_back({dot, swaps != 0});
     else if (op && (op->hasTrait<OpTrait::Elementwise>() ||
                     (transposed && isa<TransposeOp, ConvertLayoutOp>(op))))
-      values.insert_range(op->getOperands());
+      for (Value operand : op->getOperands())
+        values.insert(
+            {operand, swaps ^ (transpose && transpose.getOrder()[0] == 1)});
   }
   return products;
 }
@@ -199,6 +212,15 @@ static bool hasReducedRows(DotOp dot) {
   return false;
 }
 
+/// Returns true if the lanes of an accumulator with this layout, or of its
+/// transpose if it is `swapped`, have elements of A of `mma`.
+static bool isOperand(MmaAttr accumulator, bool swapped, const Mma &mma) {
+  Layout acc = accumulator.getMma().acc;
+  if (accumulator.getTransposed() != swapped)
+    acc = acc.permuteDims({1, 0});
+  return acc.axis(kLane) == mma.a.axis(kLane);
+}
+
 /// Returns the lanes that share a row (0) or a column (1) of an accumulator.
 static int64_t countLanes(const Mma &mma, unsigned dim) {
   int64_t lanes = 1;
@@ -275,11 +297,13 @@ ProductCost Chooser::costOf(DotOp dot, MmaAttr mma) {
   // The registers of another product are operand a if both have the same rows;
   // otherwise they are stored first.
   int64_t readA = m * columns;
-  SmallVector<DotOp> products = findProducts(dot.getA(), /*transposed=*/true);
+  SmallVector<SourceProduct> products =
+      findProducts(dot.getA(), /*transposed=*/true);
   if (!products.empty()) {
-    bool isReady = llvm::all_of(products, [&](DotOp product) {
-      MmaAttr other = choose(product);
-      return other && other.getMma().m == row.m && other.getWarps()[0] == rows;
+    bool isReady = llvm::all_of(products, [&](SourceProduct product) {
+      MmaAttr other = choose(product.dot);
+      return other && other.getWarps()[0] == rows &&
+             isOperand(other, product.swapped, row);
     });
     readA = isReady && columns == 1 ? 0 : readA + m;
   }
