@@ -11,7 +11,7 @@ tile.schedule_row <products = 2, head to 128, pack_heads>
 tile.schedule_row <products = 2, head to 64, mask = window>
     use <tile = [128, 128], warps = 4>
 tile.schedule_row <products = 2, head to 64> use <tile = [256, 128], warps = 8>
-tile.schedule_row <products = 2, head to 128> use <tile = [128, 64], warps = 4>
+tile.schedule_row <products = 2, head to 128> use <tile = [256, 64], warps = 8>
 tile.schedule_row <products = 2, head to 192> use <tile = [64, 32], warps = 4>
 tile.schedule_row <products = 2> use <tile = [64, 16], warps = 4>
 

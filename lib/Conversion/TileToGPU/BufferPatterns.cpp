@@ -133,10 +133,15 @@ static LogicalResult convertWaitGroup(WaitGroupOp op, Parts<WaitGroupOp>,
 static LogicalResult convertScheduleBarrier(ScheduleBarrierOp op,
                                             Parts<ScheduleBarrierOp>,
                                             Lowering &b) {
-  // Other instructions may cross: they compute addresses and predicates.
-  if (b.chip.vendor == Vendor::AMD)
-    amdgpu::SchedBarrierOp::create(b, amdgpu::sched_barrier_opt_enum::valu |
-                                          amdgpu::sched_barrier_opt_enum::salu);
+  if (b.chip.vendor != Vendor::AMD)
+    return b.erase(op);
+  // Scalar instructions may cross: they compute addresses and predicates.
+  // Vector instructions may where two are issued together. Elsewhere those that
+  // read loads in flight would move in front of the products that hide these.
+  auto crossing = amdgpu::sched_barrier_opt_enum::salu;
+  if (b.chip.throughput.pairs == F32Pairs::Dual)
+    crossing = crossing | amdgpu::sched_barrier_opt_enum::valu;
+  amdgpu::SchedBarrierOp::create(b, crossing);
   return b.erase(op);
 }
 

@@ -192,6 +192,11 @@ void SharedPlacement::placeOperand(LoadOp load, TileLayouts &layouts) {
     layout = choosePaddedLayout(load, fastDim, reads);
   if (!layout)
     layout = chooseLayout(type, fastDim, readers);
+  auto dest = BufferType::get(type.getContext(), type.getShape(),
+                              type.getElementType(), layout,
+                              MemorySpace::Shared);
+  if (dest.getStorageBytes() > chip.sharedBytes)
+    return;
   layouts.insert({load.getResult(), layout});
   for (TransposeOp transpose : transposes)
     layouts.insert(
