@@ -12,8 +12,8 @@ tile.schedule_row <products = 2, head to 128, mask = window>
 // With lengths of keys, 128 keys at a time would spill.
 tile.schedule_row <products = 2, head from 65 to 128, key_lengths>
     use <tile = [256, 64], warps = 8>
-// So they would with the bounds of packed sequences and a softcap.
-tile.schedule_row <products = 2, head from 65 to 128, packed, softcap>
+// So they would with the bounds of packed sequences.
+tile.schedule_row <products = 2, head from 65 to 128, packed>
     use <tile = [256, 64], warps = 8>
 tile.schedule_row <products = 2, head to 128> use <tile = [256, 128], warps = 8>
 tile.schedule_row <products = 2> use <tile = [64, 64], warps = 4>
