@@ -128,11 +128,12 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
     Cost cost;
     cost.elements = memory->shape().front();
     for (const AccessOfLayout &access : accesses) {
-      FailureOr<Layout> threads = access(layout);
+      FailureOr<Layout> threads = access.threads(layout);
       if (failed(threads))
         return std::nullopt;
       BankPasses count = countBankPasses(
-          *threads, *memory, chip.maxSharedAccess * 8 / bits, bits, chip.banks);
+          *threads, *memory, chip.maxSharedAccess * 8 / bits, bits,
+          access.isStore ? chip.getStoreBanks() : chip.getReadBanks());
       cost.cycles += count.accesses + count.passes;
       cost.conflicts += count.conflicts;
       if (cost.cycles > limit)
@@ -304,7 +305,7 @@ static LayoutAttrInterface interleaveLanes(LayoutAttrInterface layout,
   Layout memory = dest.getCanonicalLayout();
   auto count = [&](const Layout &threads) {
     return countBankPasses(threads, memory, chip.maxSharedAccess * 8 / bits,
-                           bits, chip.banks);
+                           bits, chip.getStoreBanks());
   };
   BankPasses fewest = count(plain);
   ArrayRef<Digit> lanes = plain.axis(kLane);

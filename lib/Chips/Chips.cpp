@@ -45,13 +45,15 @@ static constexpr StringLiteral mfmaGfx942[] = {
     "mfma.32x32x8.bf16", "mfma.16x16x4.f32",   "mfma.32x32x2.f32",
     "mfma.16x16x32.i8",  "mfma.32x32x16.i8"};
 static constexpr StringLiteral mfmaGfx950[] = {
-    "mfma.16x16x32.f16",  "mfma.16x16x32.bf16", "mfma.32x32x16.f16",
-    "mfma.32x32x16.bf16", "mfma.16x16x32.chained.f16",
-    "mfma.16x16x32.chained.bf16", "mfma.32x32x16.chained.f16",
-    "mfma.32x32x16.chained.bf16", "mfma.16x16x16.f16",  "mfma.16x16x16.bf16",
-    "mfma.32x32x8.f16",   "mfma.32x32x8.bf16",  "mfma.16x16x4.f32",
-    "mfma.32x32x2.f32",   "mfma.16x16x64.i8",   "mfma.32x32x32.i8",
-    "mfma.16x16x32.i8",   "mfma.32x32x16.i8"};
+    "mfma.16x16x32.f16",         "mfma.16x16x32.bf16",
+    "mfma.32x32x16.f16",         "mfma.32x32x16.bf16",
+    "mfma.16x16x32.chained.f16", "mfma.16x16x32.chained.bf16",
+    "mfma.32x32x16.chained.f16", "mfma.32x32x16.chained.bf16",
+    "mfma.16x16x16.f16",         "mfma.16x16x16.bf16",
+    "mfma.32x32x8.f16",          "mfma.32x32x8.bf16",
+    "mfma.16x16x4.f32",          "mfma.32x32x2.f32",
+    "mfma.16x16x64.i8",          "mfma.32x32x32.i8",
+    "mfma.16x16x32.i8",          "mfma.32x32x16.i8"};
 
 static constexpr StringLiteral atomicsSm80[] = {
     "nvidia.f32",       "nvidia.f64", "nvidia.f16", "nvidia.f16x2",
@@ -110,6 +112,16 @@ static constexpr int64_t bytesGfx942[] = {4}, bytesGfx950[] = {16, 12, 4};
 static constexpr AsyncCopy ldsGfx942{AsyncCopy::DirectToLDS, bytesGfx942},
     ldsGfx950{AsyncCopy::DirectToLDS, bytesGfx950};
 
+/// Sources: AMD's change to Triton (triton-lang/triton, pull request 11365) for
+/// MI300 and MI350, with the groups of Composable Kernel's pages on LDS bank
+/// conflicts, and HipKittens' measurements on MI355X
+/// (analysis/paper_experiments /phases): 4 of these blocks go together on
+/// gfx950, 2 on gfx942, and stores of gfx950 use half of the banks. Reads of 4
+/// and 8 bytes, and stores, serve neighbours. For gfx90a there is no such
+/// source.
+static constexpr uint8_t readBlocksGfx942[] = {0, 5, 1, 4, 2, 7, 3, 6},
+                         readBlocksGfx950[] = {0, 3, 5, 6, 1, 2, 4, 7};
+
 /// Sources: CUDA C++ Programming Guide, "Throughput of Native Arithmetic
 /// Instructions" and "Compute Capabilities"; NVIDIA's white papers on A100, Ada
 /// and H100; AMD's white papers on CDNA3, CDNA4 and RDNA3, the ISA guides (512
@@ -163,8 +175,8 @@ static const Chip table[] = {
     {"sm_103a", Vendor::NVIDIA, 32,  148, rateSm103, 126 << 20,  232448,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  8,      true,  88, 0,          "",            0,           mmaSync,    atomicsSm90},
     {"sm_120a", Vendor::NVIDIA, 32,  188, rateSm120, 128 << 20,  101376,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  8,      true,  87, 0,          "",            0,           mmaSync,    atomicsSm90},
     {"gfx90a",  Vendor::AMD,    64,  110, rateGfx90a,  8 << 20,   65536,  32,  512,  16,   16,   ldsGfx942, false,   false,   false, 1,      false,  0, bufferGfx9,  "",            0,           mfmaGfx90a, atomicsGfx90a},
-    {"gfx942",  Vendor::AMD,    64,  304, rateGfx942,  256 << 20, 65536 ,  32,  512,  16,   16,   ldsGfx942, false,   false,   false, 1,      false,  0, bufferGfx9,  "",            0,           mfmaGfx942, atomicsGfx942, /*transposingReads=*/false, /*dies=*/8},
-    {"gfx950",  Vendor::AMD,    64,  256, rateGfx950, 256 << 20, 163840,  64,  512,  16,   16,   ldsGfx950, false,   false,   false, 1,      false,  0, bufferGfx9,  "",            0,           mfmaGfx950, atomicsGfx950, /*transposingReads=*/true, /*dies=*/8},
+    {"gfx942",  Vendor::AMD,    64,  304, rateGfx942,  256 << 20, 65536 ,  32,  512,  16,   16,   ldsGfx942, false,   false,   false, 1,      false,  0, bufferGfx9,  "",            0,           mfmaGfx942, atomicsGfx942, /*transposingReads=*/false, readBlocksGfx942, /*storeBanks=*/0, /*dies=*/8},
+    {"gfx950",  Vendor::AMD,    64,  256, rateGfx950, 256 << 20, 163840,  64,  512,  16,   16,   ldsGfx950, false,   false,   false, 1,      false,  0, bufferGfx9,  "",            0,           mfmaGfx950, atomicsGfx950, /*transposingReads=*/true, readBlocksGfx950, /*storeBanks=*/32, /*dies=*/8},
     {"gfx1100", Vendor::AMD,    32,   96, rateGfx11,   96 << 20,  65536,  32,  256,  16,   16,   {},        false,   false,   false, 1,      false,  0, bufferGfx10, featuresGfx11, 0,           wmmaGfx11,  atomicsGfx11},
     {"gfx1151", Vendor::AMD,    32,   40, rateGfx1151, 32 << 20,  65536,  32,  256,  16,   16,   {},        false,   false,   false, 1,      false,  0, bufferGfx10, featuresGfx11, 0,           wmmaGfx11,  atomicsGfx11},
     {"gfx1200", Vendor::AMD,    32,   32, rateGfx12,   32 << 20,  65536,  32,  256,  16,   16,   {},        false,   false,   false, 1,      false,  0, bufferGfx10, featuresGfx12, policyGfx12, wmmaGfx12,  atomicsGfx12},

@@ -76,7 +76,8 @@ llvm::Expected<std::unique_ptr<Block>> Block::create(Launch &launch) {
     block->checker =
         std::make_unique<Checker>(launch, *launch.checked, block->shared);
   if (launch.statistics)
-    block->counter = std::make_unique<Counter>(launch.warpSize, launch.banks);
+    block->counter = std::make_unique<Counter>(
+        launch.warpSize, launch.readBanks, launch.storeBanks);
 
   block->threads.resize(count);
   block->warps.resize(llvm::divideCeil(count, launch.warpSize));

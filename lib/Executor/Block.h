@@ -72,7 +72,7 @@ struct Launch {
   CheckedLaunch *checked = nullptr;
   /// Null if nothing is counted. Guarded by the mutex.
   Statistics *statistics = nullptr;
-  unsigned banks = 32;
+  Banks readBanks, storeBanks;
   /// RunOptions::maxTurns.
   uint64_t maxTurns = 0;
 

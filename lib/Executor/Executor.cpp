@@ -449,7 +449,8 @@ Program::Implementation::runKernel(unsigned index,
                     llvm::alignTo(launch.shared, kSharedMemoryAlignment);
   launch.frameBytes = frameBytes;
   launch.barriersFence = chip->vendor == Vendor::NVIDIA;
-  launch.banks = chip->banks;
+  launch.readBanks = chip->getReadBanks();
+  launch.storeBanks = chip->getStoreBanks();
   launch.maxTurns = options.maxTurns;
   Statistics statistics;
   statistics.kernel = kernel.name;

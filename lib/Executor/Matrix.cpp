@@ -104,11 +104,12 @@ static llvm::Error decode(const llvm::CallBase &call, Site &site) {
     for (const Mma &row : mmas())
       if (!row.intrinsic.empty())
         // The first row has the depth in the order of the documents.
-        products->try_emplace(
-            row.intrinsic,
-            Product{&row, makeFragment(row.a, row.k),
-                    makeFragment(row.b, row.n), makeFragment(row.acc, row.n),
-                    unsigned(row.m), unsigned(row.n), unsigned(row.k), 0, 0, 0});
+        products->try_emplace(row.intrinsic,
+                              Product{&row, makeFragment(row.a, row.k),
+                                      makeFragment(row.b, row.n),
+                                      makeFragment(row.acc, row.n),
+                                      unsigned(row.m), unsigned(row.n),
+                                      unsigned(row.k), 0, 0, 0});
     return products;
   }();
   auto found = products.find(call.getCalledFunction()->getName());

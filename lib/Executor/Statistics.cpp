@@ -55,6 +55,7 @@ void Counter::access(const Site &site, const Warp &warp, unsigned lane,
   Visit &visit = visits.open[place];
   visit.arrived |= uint64_t(1) << lane;
   visit.bytes = bytes;
+  visit.writes = writes;
   visit.offsets.resize(warpSize);
   visit.offsets[lane] = offset;
   while (!visits.open.empty() && visits.open.front().arrived == warp.lanes) {
@@ -64,22 +65,23 @@ void Counter::access(const Site &site, const Warp &warp, unsigned lane,
   }
 }
 
-/// Counts bank conflicts. Lanes are served in groups of as many neighbours as
-/// can access all banks at once without a conflict, whatever their order of
-/// arrival.
+/// Counts bank conflicts. Lanes are served in groups of as many as can access
+/// all banks at once without a conflict, whatever their order of arrival.
 void Counter::countConflicts(const Visit &visit) {
-  size_t group = std::max<size_t>(4 * banks / std::max(visit.bytes, 4u), 1);
+  const Banks &banks = visit.writes ? storeBanks : readBanks;
+  size_t group = banks.lanesAtOnce(visit.bytes);
   for (size_t begin = 0; begin < visit.offsets.size(); begin += group) {
-    std::vector<llvm::SmallDenseSet<uint64_t, 4>> words(banks);
+    std::vector<llvm::SmallDenseSet<uint64_t, 4>> words(banks.count);
     size_t end = std::min(begin + group, visit.offsets.size());
     bool isEmpty = true;
-    for (size_t i = begin; i < end; ++i) {
-      if (!(visit.arrived >> i & 1))
+    for (size_t place = begin; place < end; ++place) {
+      size_t lane = banks.laneAt(place, visit.bytes);
+      if (!(visit.arrived >> lane & 1))
         continue;
       isEmpty = false;
-      for (uint64_t word = visit.offsets[i] / 4;
-           word * 4 < visit.offsets[i] + visit.bytes; ++word)
-        words[word % banks].insert(word);
+      for (uint64_t word = visit.offsets[lane] / 4;
+           word * 4 < visit.offsets[lane] + visit.bytes; ++word)
+        words[word % banks.count].insert(word);
     }
     if (isEmpty)
       continue;

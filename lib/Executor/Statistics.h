@@ -4,6 +4,7 @@
 
 #include "Instruction.h"
 #include "tile/Executor/Executor.h"
+#include "tile/Layout/Banks.h"
 #include <deque>
 #include <map>
 
@@ -12,8 +13,8 @@ namespace tile::cpu {
 /// Counts what the threads of one block do.
 class Counter {
 public:
-  Counter(unsigned warpSize, unsigned banks)
-      : warpSize(warpSize), banks(banks) {}
+  Counter(unsigned warpSize, const Banks &readBanks, const Banks &storeBanks)
+      : warpSize(warpSize), readBanks(readBanks), storeBanks(storeBanks) {}
 
   /// Counts the arrival of a thread at a site that accesses no memory, or whose
   /// access is counted separately.
@@ -32,6 +33,7 @@ private:
   struct Visit {
     uint64_t arrived = 0;
     unsigned bytes = 0;
+    bool writes = false;
     /// Of each lane that has arrived.
     std::vector<uint64_t> offsets;
   };
@@ -44,7 +46,8 @@ private:
 
   void countConflicts(const Visit &visit);
 
-  unsigned warpSize, banks;
+  unsigned warpSize;
+  Banks readBanks, storeBanks;
   /// Arrivals of threads.
   std::map<Work, uint64_t> visits;
   Statistics sums;

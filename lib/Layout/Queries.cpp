@@ -323,7 +323,7 @@ tile::findObstacle(const Layout &dist, ArrayRef<PlacedMemory> memories,
 /// lanes that the hardware serves at once. Returns the accesses of a thread.
 static AccessGroups
 visitBatches(const Layout &dist, const Layout &memory, int64_t width,
-             unsigned elementBits, unsigned banks,
+             unsigned elementBits, const Banks &banks,
              llvm::function_ref<void(int64_t sweeps)> visit) {
   constexpr int64_t bankBits = 32;
   Offsets offsets(dist, memory);
@@ -331,8 +331,15 @@ visitBatches(const Layout &dist, const Layout &memory, int64_t width,
       ::widestAccess(accessOrder(dist, offsets), &offsets, width);
   int64_t accessBits = groups.width * elementBits;
   int64_t lanes = dist.axisSize(kLane);
-  int64_t lanesAtOnce = std::clamp<int64_t>(
-      banks * bankBits / std::max(accessBits, bankBits), 1, lanes);
+  int64_t accessBytes = llvm::divideCeil(accessBits, 8);
+  int64_t lanesAtOnce = std::min(banks.lanesAtOnce(accessBytes), lanes);
+  // The order of service must stay within a warp.
+  int64_t period = Banks::kBlockLanes * banks.blocks.size();
+  bool isReordered = period != 0 && lanes % period == 0;
+  auto threadAt = [&](int64_t place) {
+    int64_t warp = place / lanes * lanes;
+    return isReordered ? warp + banks.laneAt(place - warp, accessBytes) : place;
+  };
 
   SmallVector<int64_t, 128> words;
   // The passes of an access by the place of its first bit in a word, and the
@@ -346,27 +353,27 @@ visitBatches(const Layout &dist, const Layout &memory, int64_t width,
     // most batches have the same distances.
     bool isShifted = offsets.isShiftedByRegisters();
     if (isShifted) {
-      int64_t reg = groups.order.front(), first = offsets(reg, begin);
+      int64_t reg = groups.order.front(), first = offsets(reg, threadAt(begin));
       distances.clear();
-      for (int64_t thread = begin; thread < end; ++thread)
-        distances.push_back(offsets(reg, thread) - first);
+      for (int64_t place = begin; place < end; ++place)
+        distances.push_back(offsets(reg, threadAt(place)) - first);
       if (distances != last)
         known.clear();
       std::swap(distances, last);
     }
     for (size_t i = 0; i < groups.order.size(); i += groups.width) {
       int64_t reg = groups.order[i];
-      int64_t first = offsets(reg, begin) * elementBits;
+      int64_t first = offsets(reg, threadAt(begin)) * elementBits;
       int64_t &count = known[first % bankBits];
       if (count == 0 || !isShifted) {
         words.clear();
-        for (int64_t thread = begin; thread < end; ++thread) {
-          int64_t bit = offsets(reg, thread) * elementBits;
+        for (int64_t place = begin; place < end; ++place) {
+          int64_t bit = offsets(reg, threadAt(place)) * elementBits;
           for (int64_t word = bit / bankBits;
                word <= (bit + accessBits - 1) / bankBits; ++word)
             words.push_back(word);
         }
-        count = sweeps(words, banks);
+        count = sweeps(words, banks.count);
       }
       visit(count);
     }
@@ -377,7 +384,7 @@ visitBatches(const Layout &dist, const Layout &memory, int64_t width,
 
 int64_t tile::bankConflicts(const Layout &dist, const Layout &memory,
                             int64_t width, unsigned elementBits,
-                            unsigned banks) {
+                            const Banks &banks) {
   int64_t worst = 1;
   visitBatches(dist, memory, width, elementBits, banks,
                [&](int64_t sweeps) { worst = std::max(worst, sweeps); });
@@ -386,7 +393,7 @@ int64_t tile::bankConflicts(const Layout &dist, const Layout &memory,
 
 BankPasses tile::countBankPasses(const Layout &dist, const Layout &memory,
                                  int64_t width, unsigned elementBits,
-                                 unsigned banks) {
+                                 const Banks &banks) {
   BankPasses result;
   AccessGroups groups = visitBatches(dist, memory, width, elementBits, banks,
                                      [&](int64_t sweeps) {

@@ -44,8 +44,14 @@ LayoutAttrInterface getCopyLayout(BufferType source, BufferType dest,
 
 /// An access to a tile in shared memory: the distribution of the tile over the
 /// threads, as a function of its layout in shared memory.
-using AccessOfLayout =
-    std::function<llvm::FailureOr<Layout>(LayoutAttrInterface shared)>;
+struct AccessOfLayout {
+  template <typename FunctionT>
+  AccessOfLayout(FunctionT threads, bool isStore = false)
+      : threads(std::move(threads)), isStore(isStore) {}
+
+  std::function<llvm::FailureOr<Layout>(LayoutAttrInterface shared)> threads;
+  bool isStore;
+};
 
 /// Returns the padded layout of a tile in shared memory, with its dimensions in
 /// `order`, for which the accesses take the fewest cycles: one for each

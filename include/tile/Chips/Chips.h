@@ -7,6 +7,7 @@
 #ifndef TILE_CHIPS_CHIPS_H
 #define TILE_CHIPS_CHIPS_H
 
+#include "tile/Layout/Banks.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
@@ -91,7 +92,7 @@ struct Chip {
   int64_t cacheSize;
   /// Bytes of shared memory (LDS) that one block may use, opt-in included.
   int64_t sharedBytes;
-  /// Number of banks of shared memory, of 4 bytes each.
+  /// Number of banks of shared memory that a read uses, of 4 bytes each.
   unsigned banks;
   /// 32-bit registers that a thread may use.
   int64_t maxRegisters;
@@ -126,9 +127,18 @@ struct Chip {
   /// Reads of the LDS that transpose elements of 16 bits, 4 of each lane, among
   /// 16 lanes (ds_read_b64_tr_b16, gfx950).
   bool transposingReads = false;
+  /// The order in which blocks of 4 lanes are served by a read of 16 bytes of
+  /// each lane; their own order if empty (Banks).
+  llvm::ArrayRef<uint8_t> readBlocks = {};
+  /// Number of banks that a store uses; that of a read if 0.
+  unsigned storeBanks = 0;
   /// Dies with a second-level cache of their own, to which the hardware gives
   /// consecutive blocks in turn.
   int64_t dies = 1;
+
+  /// Returns how reads and stores use the banks of shared memory.
+  Banks getReadBanks() const { return {banks, readBlocks}; }
+  Banks getStoreBanks() const { return storeBanks ? storeBanks : banks; }
 };
 
 /// Returns the blocks that share the `warps` warps of a program: one, if a

@@ -8,6 +8,7 @@
 #ifndef TILE_LAYOUT_QUERIES_H
 #define TILE_LAYOUT_QUERIES_H
 
+#include "tile/Layout/Banks.h"
 #include "tile/Layout/Layout.h"
 #include <array>
 #include <optional>
@@ -86,11 +87,10 @@ findObstacle(const Layout &dist, llvm::ArrayRef<PlacedMemory> memories,
 /// groups, for accesses of `width` elements, or of the widest that the layouts
 /// allow if that is less. Lanes that read the same word share one access. An
 /// element has `elementBits` bits; a bank is 4 bytes wide. The hardware serves
-/// 4 * banks bytes in one pass: with 32 banks, accesses of 16 bytes per lane
-/// are served in groups of 8 consecutive lanes, those of 8 bytes in groups of
-/// 16.
+/// 4 bytes of each bank in one pass: with 32 banks, accesses of 16 bytes per
+/// lane are served in groups of 8 lanes, those of 8 bytes in groups of 16.
 int64_t bankConflicts(const Layout &dist, const Layout &memory, int64_t width,
-                      unsigned elementBits, unsigned banks = 32);
+                      unsigned elementBits, const Banks &banks = {});
 
 /// The work of shared memory for a tile: the instructions of all warps, their
 /// passes over the banks, and the passes that conflicts add to those.
@@ -103,7 +103,7 @@ struct BankPasses {
 /// lanes as there are banks.
 BankPasses countBankPasses(const Layout &dist, const Layout &memory,
                            int64_t width, unsigned elementBits,
-                           unsigned banks = 32);
+                           const Banks &banks = {});
 
 /// The aligned segments of memory that an access of a warp touches, and the
 /// least number that could hold its elements.

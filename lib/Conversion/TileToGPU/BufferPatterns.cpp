@@ -20,6 +20,10 @@ static LogicalResult convertAlloc(AllocOp op, Parts<AllocOp>, Lowering &b) {
   Value bytes;
   if (b.chip.vendor == Vendor::AMD) {
     auto func = op->getParentOfType<mlir::gpu::GPUFuncOp>();
+    if (func.getWorkgroupAttributions().empty())
+      return op.emitOpError(
+          "is in a kernel without shared_bytes; run tile-plan-shared-memory "
+          "first");
     bytes = func.getWorkgroupAttributions().front();
   } else {
     auto type = MemRefType::get(

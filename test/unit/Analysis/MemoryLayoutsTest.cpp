@@ -243,8 +243,8 @@ TEST_F(MemoryLayouts, PaddingIsNeverWorse) {
     auto cycles = [&](const Layout &memory) {
       int64_t sum = 0;
       for (const Layout &access : layouts) {
-        BankPasses count =
-            countBankPasses(access, memory, 128 / bits, bits, chip.banks);
+        BankPasses count = countBankPasses(access, memory, 128 / bits, bits,
+                                           chip.getReadBanks());
         sum += count.accesses + count.passes;
       }
       return sum;

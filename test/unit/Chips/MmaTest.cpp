@@ -149,6 +149,18 @@ std::vector<Reference> references() {
                     mirrored(depthRuns(16, 8)), squareOf16});
   result.push_back({"mfma.32x32x16", 32, 32, 16, 64, 8, 8, 16, depthRuns(32, 8),
                     mirrored(depthRuns(32, 8)), squareOf32});
+  // The depth in runs of 4, as many as an accumulator has consecutive rows.
+  auto chained = [](int64_t size) -> Formula {
+    return [=](int64_t i, int64_t k) {
+      int64_t lanes = 64 / size, run = k / 4;
+      return std::vector<Holder>{
+          {i + size * (run % lanes), run / lanes * 4 + k % 4}};
+    };
+  };
+  result.push_back({"mfma.16x16x32.chained", 16, 16, 32, 64, 8, 8, 4,
+                    chained(16), mirrored(chained(16)), squareOf16});
+  result.push_back({"mfma.32x32x16.chained", 32, 32, 16, 64, 8, 8, 16,
+                    chained(32), mirrored(chained(32)), squareOf32});
   // WMMA of integers has the fragments of WMMA of floats.
   for (Reference &reference : result)
     if (reference.prefix.starts_with("wmma"))

@@ -86,11 +86,13 @@ tile.kernel @k(%src: !g, %dst: !g) attributes {{num_warps = 1 : i32} {{
     FailureOr<Layout> memory = parse(shared);
     ASSERT_TRUE(succeeded(memory));
     BankPasses expected;
-    for (const std::string &threads : {writer, reader}) {
+    for (const auto &[threads, banks] :
+         {std::pair(writer, chip.getStoreBanks()),
+          std::pair(reader, chip.getReadBanks())}) {
       FailureOr<Layout> dist = parse(threads);
       ASSERT_TRUE(succeeded(dist));
-      BankPasses found = countBankPasses(
-          *dist, *memory, chip.maxSharedAccess / 2, 16, chip.banks);
+      BankPasses found =
+          countBankPasses(*dist, *memory, chip.maxSharedAccess / 2, 16, banks);
       expected.passes += found.passes;
       expected.conflicts += found.conflicts;
     }

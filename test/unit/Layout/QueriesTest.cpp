@@ -252,6 +252,39 @@ TEST(Queries, KnownWidthsAndConflicts) {
   EXPECT_EQ(bankConflicts(same, Layout::strided({1}, {1}), 1, 32), 1);
 }
 
+/// Reads of 16 bytes on CDNA: lanes 0 to 3 go with 20 to 23 on gfx942, and also
+/// with 12 to 15 and 24 to 27 on gfx950 (Chips.cpp).
+TEST(Queries, LanesOfWideReads) {
+  Banks gfx942 = findChip("gfx942")->getReadBanks();
+  Banks gfx950 = findChip("gfx950")->getReadBanks();
+  std::vector<int64_t> first;
+  for (int64_t place = 0; place < 16; ++place)
+    first.push_back(gfx950.laneAt(place, 16));
+  EXPECT_EQ(first, std::vector<int64_t>({0, 1, 2, 3, 12, 13, 14, 15, 20, 21, 22,
+                                         23, 24, 25, 26, 27}));
+  EXPECT_EQ(gfx942.laneAt(4, 16), 20);
+  EXPECT_EQ(gfx942.laneAt(32 + 4, 16), 32 + 20);
+  EXPECT_EQ(gfx942.laneAt(4, 8), 4);
+  // Lanes 4 apart read the same banks, lanes 16 apart do not.
+  Layout apart16 = Layout::distributed(
+      {{8, 1, 1}}, {{4, 1, 8}, {2, 0, 1}, {2, 0, 2}, {2, 1, 32}, {2, 0, 4}}, {},
+      {8, 64});
+  Layout rows = Layout::strided({8, 64}, {64, 1});
+  EXPECT_EQ(bankConflicts(apart16, rows, 8, 16), 2);
+  EXPECT_EQ(bankConflicts(apart16, rows, 8, 16, gfx942), 1);
+  // Nor do those 8 apart.
+  Layout apart8 = Layout::distributed(
+      {{8, 1, 1}}, {{4, 1, 8}, {2, 0, 1}, {2, 1, 32}, {2, 1, 64}, {2, 0, 2}},
+      {}, {4, 128});
+  Layout wide = Layout::strided({4, 128}, {128, 1});
+  EXPECT_EQ(bankConflicts(apart8, wide, 8, 16, /*banks=*/64), 2);
+  EXPECT_EQ(bankConflicts(apart8, wide, 8, 16, gfx950), 1);
+  // Stores of gfx950 use half of the banks.
+  EXPECT_EQ(
+      bankConflicts(apart8, wide, 8, 16, findChip("gfx950")->getStoreBanks()),
+      2);
+}
+
 TEST(Queries, PermutedAccumulatorIsScalar) {
   // The pair (l, d), (l, d+1) of the accumulator is 32 elements apart in the
   // permuted memory: no access of two elements.

@@ -66,9 +66,10 @@ static LayoutAttrInterface spreadOverBanks(PaddedAttr layout, int64_t padding,
                                            ArrayRef<Attribute> readers,
                                            const Chip &chip) {
   std::vector<AccessOfLayout> accesses;
-  accesses.push_back([&](LayoutAttrInterface) -> FailureOr<Layout> {
+  auto write = [&](LayoutAttrInterface) -> FailureOr<Layout> {
     return getCanonicalLayout(from);
-  });
+  };
+  accesses.emplace_back(write, /*isStore=*/true);
   for (Attribute reader : readers)
     accesses.push_back([&, reader](LayoutAttrInterface layout) {
       return getReadAddresses(getCanonicalLayout(withLayout(from, reader)),

@@ -6,6 +6,7 @@
 #include "tile/Analysis/RunAhead.h"
 #include "tile/Analysis/TransposingReads.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace tile;
@@ -89,20 +90,41 @@ int64_t SharedPlacement::chooseFastDim(LoadOp load, int64_t contracted,
 
 /// Returns the layout for a tile that copies without registers fill, null if
 /// the tile has none: such copies fill contiguous memory, so rows have no
-/// padding, and they keep the order of the elements in global memory. The
-/// swizzle spreads the rows over all banks of the chip.
-LayoutAttrInterface SharedPlacement::chooseDirectLayout(LoadOp load,
-                                                        int64_t fastDim) {
+/// padding, and they keep the order of the elements in global memory. Among the
+/// swizzles that spread the rows over all banks of the chip, it is the widest
+/// one with which `reads`, also those that transpose, have the fewest
+/// conflicts: a copy reads as many bytes of a row at a time.
+LayoutAttrInterface
+SharedPlacement::chooseDirectLayout(LoadOp load, int64_t fastDim,
+                                    ArrayRef<OperandRead> reads) {
   auto type = cast<RankedTensorType>(load.getType());
-  auto memory = dyn_cast<StridedAttr>(load.getBuffer().getType().getLayout());
+  auto source = dyn_cast<StridedAttr>(load.getBuffer().getType().getLayout());
   if (chip.asyncCopy.mechanism != AsyncCopy::DirectToLDS ||
-      !runsCopiesAhead(kernel, chip) || fastDim != 1 || !memory ||
-      memory.getStrides().back() != 1)
+      !runsCopiesAhead(kernel, chip) || fastDim != 1 || !source ||
+      source.getStrides().back() != 1)
     return {};
-  for (unsigned swizzle : {256, 128, 64, 32})
-    if (swizzle <= 4 * chip.banks && isSwizzleReadable(type, swizzle, {}))
-      return SwizzleAttr::get(type.getContext(), swizzle, chip.banks);
-  return {};
+  unsigned bits = type.getElementTypeBitWidth();
+  LayoutAttrInterface best;
+  int64_t fewest = 0;
+  for (unsigned swizzle : {256, 128, 64, 32}) {
+    if (swizzle > 4 * chip.banks || !isSwizzleReadable(type, swizzle, {}))
+      continue;
+    auto layout = SwizzleAttr::get(type.getContext(), swizzle, chip.banks);
+    Layout memory = getCanonicalLayout(withLayout(type, layout));
+    int64_t cycles = 0;
+    for (const OperandRead &read : reads)
+      if (FailureOr<Layout> fragment = getFragment(read); succeeded(fragment)) {
+        BankPasses count = countBankPasses(
+            getReadAddresses(*fragment, memory, bits, chip), memory,
+            chip.maxSharedAccess * 8 / bits, bits, chip.getReadBanks());
+        cycles += count.accesses + count.passes;
+      }
+    if (best && cycles >= fewest)
+      continue;
+    best = layout;
+    fewest = cycles;
+  }
+  return best;
 }
 
 /// Returns the layout for a tile that passes through registers to shared memory
@@ -125,13 +147,14 @@ SharedPlacement::choosePaddedLayout(LoadOp load, int64_t fastDim,
           *fragment, getCanonicalLayout(withLayout(type, layout)), bits, chip);
     });
   // The order of the lanes of a copy takes the most time to find.
-  accesses.push_back([&](LayoutAttrInterface layout) -> FailureOr<Layout> {
+  auto copy = [&](LayoutAttrInterface layout) -> FailureOr<Layout> {
     auto dest = BufferType::get(context, type.getShape(), type.getElementType(),
                                 layout, MemorySpace::Shared);
     return getCopyLayout(source, dest, chip.maxGlobalAccess * 8 / bits,
                          kernel.getNumWarps(), chip)
         .getLayout(type.getShape(), bits, nullptr);
-  });
+  };
+  accesses.emplace_back(copy, /*isStore=*/true);
   return choosePadding(context, type.getShape(), bits, {fastDim, 1 - fastDim},
                        kAccessBytes, accesses, chip);
 }
@@ -185,18 +208,27 @@ void SharedPlacement::placeOperand(LoadOp load, TileLayouts &layouts) {
   }
   if (!contracted)
     return;
-  // The swizzle is for reads of rows: those that transpose would conflict.
-  LayoutAttrInterface layout = chooseDirectLayout(load, *contracted);
   int64_t fastDim = chooseFastDim(load, *contracted, reads);
+  LayoutAttrInterface layout = chooseDirectLayout(load, fastDim, reads);
   if (!layout && !chip.ldmatrix)
     layout = choosePaddedLayout(load, fastDim, reads);
   if (!layout)
     layout = chooseLayout(type, fastDim, readers);
-  auto dest = BufferType::get(type.getContext(), type.getShape(),
-                              type.getElementType(), layout,
-                              MemorySpace::Shared);
-  if (dest.getStorageBytes() > chip.sharedBytes)
+  auto dest =
+      BufferType::get(type.getContext(), type.getShape(), type.getElementType(),
+                      layout, MemorySpace::Shared);
+  if (dest.getStorageBytes() > chip.sharedBytes) {
+    // It comes to the registers of the products, if all read the same
+    // fragments.
+    SetVector<LayoutAttrInterface> fragments;
+    for (const OperandRead &read : reads)
+      fragments.insert(DotOperandAttr::get(
+          type.getContext(), read.use->getOperandNumber(),
+          products.lookup(cast<DotOp>(read.use->getOwner()))));
+    if (fragments.size() == 1 && transposes.empty())
+      layouts.insert({load.getResult(), fragments.front()});
     return;
+  }
   layouts.insert({load.getResult(), layout});
   for (TransposeOp transpose : transposes)
     layouts.insert(

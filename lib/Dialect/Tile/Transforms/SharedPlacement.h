@@ -52,7 +52,8 @@ private:
                     llvm::ArrayRef<OperandRead> reads);
   int64_t chooseFastDim(LoadOp load, int64_t contracted,
                         llvm::ArrayRef<OperandRead> reads);
-  LayoutAttrInterface chooseDirectLayout(LoadOp load, int64_t fastDim);
+  LayoutAttrInterface chooseDirectLayout(LoadOp load, int64_t fastDim,
+                                         llvm::ArrayRef<OperandRead> reads);
   LayoutAttrInterface choosePaddedLayout(LoadOp load, int64_t fastDim,
                                          llvm::ArrayRef<OperandRead> reads);
   void placeOperand(LoadOp load, TileLayouts &layouts);

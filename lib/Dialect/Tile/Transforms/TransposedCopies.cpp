@@ -210,14 +210,15 @@ static LayoutAttrInterface chooseLayout(LoadOp load, PaddedAttr layout,
   for (const Read &read : reads)
     accesses.push_back(
         [&](LayoutAttrInterface) -> FailureOr<Layout> { return read.threads; });
-  accesses.push_back([&](LayoutAttrInterface layout) -> FailureOr<Layout> {
+  auto copy = [&](LayoutAttrInterface layout) -> FailureOr<Layout> {
     auto dest =
         BufferType::get(type.getContext(), type.getShape(),
                         type.getElementType(), layout, MemorySpace::Shared);
     return getCopyLayout(source, dest, chip.maxGlobalAccess * 8 / bits, warps,
                          chip)
         .getLayout(type.getShape(), bits, nullptr);
-  });
+  };
+  accesses.emplace_back(copy, /*isStore=*/true);
   SmallVector<int64_t> order(llvm::reverse(layout.getOrder()));
   return choosePadding(type.getContext(), type.getShape(), bits, order,
                        kAccessBytes, accesses, chip);

@@ -5,9 +5,14 @@
 // RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx1100},tile.kernel(tile-assign-layouts))' \
 // RUN:   | FileCheck %s --check-prefix=GFX1100
 
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-attach-target{chip=gfx950},tile.kernel(tile-assign-layouts))' \
+// RUN:   | FileCheck %s --check-prefix=GFX950
+
 // CHECK-DAG: #[[WIDE:.+]] = #tile.mma<"mfma.32x32x8.f16", warps = [4, 1], transposed>
 // CHECK-DAG: #[[SMALL:.+]] = #tile.mma<"mfma.16x16x16.f16", warps = [4, 1], transposed>
 // CHECK-DAG: #[[SQUARE:.+]] = #tile.mma<"mfma.32x32x8.f16", warps = [2, 2], transposed>
+// GFX950-DAG: #[[FIRST:.+]] = #tile.mma<"mfma.16x16x32.f16", warps = [4, 1], transposed>
+// GFX950-DAG: #[[NEXT:.+]] = #tile.mma<"mfma.16x16x32.chained.f16", warps = [4, 1], transposed>
 // GFX1100-DAG: #[[FEW:.+]] = #tile.mma<"wmma.gfx11.16x16x16.f16", warps = [4, 1], transposed>
 // GFX1100-DAG: #[[MANY:.+]] = #tile.mma<"wmma.gfx11.16x16x16.f16", warps = [2, 2]>
 
@@ -36,6 +41,11 @@ tile.kernel @rows(%q: !b, %k: !b, %o: !v) {
 // CHECK-LABEL: tile.kernel @chain(
 // CHECK: tile.reduce maxnumf %{{.+}} along 1 : tensor<64x64xf32, #[[SMALL]]>
 // CHECK: tile.dot %{{.+}} -> tensor<64x64xf32, #[[SMALL]]>
+// On gfx950 the second product has the depth in the order of the first one's
+// accumulators.
+// GFX950-LABEL: tile.kernel @chain(
+// GFX950: tile.reduce maxnumf %{{.+}} along 1 : tensor<64x64xf32, #[[FIRST]]>
+// GFX950: tile.dot %{{.+}} -> tensor<64x64xf32, #[[NEXT]]>
 // GFX1100-LABEL: tile.kernel @chain(
 // GFX1100: tile.reduce maxnumf %{{.+}} along 1 : tensor<64x64xf32, #[[FEW]]>
 tile.kernel @chain(%q: !b, %k: !b, %w: !b, %o: !v, %p: !f) {
