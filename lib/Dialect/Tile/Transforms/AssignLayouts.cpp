@@ -527,19 +527,24 @@ static bool hasConflicts(RankedTensorType type, LayoutAttrInterface reader,
   int64_t bits = type.getElementTypeBitWidth();
   SmallVector<int64_t> order(llvm::reverse(llvm::seq(type.getRank())));
   std::vector<AccessOfLayout> accesses;
-  for (RankedTensorType tile : {type, withLayout(type, reader)})
-    accesses.push_back([tile](LayoutAttrInterface) -> FailureOr<Layout> {
+  auto add = [&](RankedTensorType tile, bool isStore) {
+    auto threads = [tile](LayoutAttrInterface) -> FailureOr<Layout> {
       return getCanonicalLayout(tile);
-    });
+    };
+    accesses.emplace_back(threads, isStore);
+  };
+  add(type, /*isStore=*/true);
+  add(withLayout(type, reader), /*isStore=*/false);
   LayoutAttrInterface shared =
       choosePadding(type.getContext(), type.getShape(), bits, order,
                     chip.maxSharedAccess, accesses, chip);
   FailureOr<Layout> memory = shared.getLayout(type.getShape(), bits, nullptr);
   return succeeded(memory) &&
          llvm::any_of(accesses, [&](const AccessOfLayout &access) {
-           return countBankPasses(*access(shared), *memory,
+           return countBankPasses(*access.threads(shared), *memory,
                                   chip.maxSharedAccess * 8 / bits, bits,
-                                  chip.banks)
+                                  access.isStore ? chip.getStoreBanks()
+                                                 : chip.getReadBanks())
                       .conflicts != 0;
          });
 }
