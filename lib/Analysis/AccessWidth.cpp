@@ -415,12 +415,14 @@ Side::findAlignmentLimit(int64_t width) const {
 /// order.
 static bool areNeighbours(const Layout &dist, const AccessGroups &groups,
                           unsigned dim) {
-  for (size_t i = 0; i < groups.order.size(); ++i) {
-    auto element = dist.element(groups.order[i], 0, 0);
-    auto first = dist.element(groups.order[i - i % groups.width], 0, 0);
-    first[dim] += i % groups.width;
-    if (element != first)
-      return false;
+  for (unsigned d = 0; d < dist.rank(); ++d) {
+    std::vector<int64_t> coordinates = registerCoordinates(dist, d);
+    for (size_t i = 0; i < groups.order.size(); ++i) {
+      int64_t distance = i % groups.width;
+      if (coordinates[groups.order[i]] !=
+          coordinates[groups.order[i - distance]] + (d == dim ? distance : 0))
+        return false;
+    }
   }
   return true;
 }
@@ -456,18 +458,20 @@ Side::findBoundsLimit(const Layout &dist, const AccessGroups &groups,
     bool canBePartial = partialDim && isKnownNonNegative(index) &&
                         areNeighbours(dist, groups, dim);
     for (int64_t warp = 0; warp < warps; ++warp)
-      for (int64_t lane = 0; lane < lanes; ++lane)
+      for (int64_t lane = 0; lane < lanes; ++lane) {
+        int64_t added = dist.element(0, lane, warp)[dim];
         for (auto [first, second] : pairs) {
-          auto a = dist.element(first, lane, warp);
-          auto b = dist.element(second, lane, warp);
-          if (a[dim] / block == b[dim] / block)
+          if ((coordinates[first] + added) / block ==
+              (coordinates[second] + added) / block)
             continue;
           if (!canBePartial)
-            return "elements " + element(a) + ", " + element(b) +
+            return "elements " + element(dist.element(first, lane, warp)) +
+                   ", " + element(dist.element(second, lane, warp)) +
                    " may be on both sides of the end of dimension " +
                    std::to_string(dim);
           *partialDim = dim;
         }
+      }
   }
   return std::nullopt;
 }

@@ -33,27 +33,24 @@ BulkRuns tile::findBulkRuns(BufferType source, const MemoryOperand &dest) {
   Layout memory = dest.type.getTileMemory(dynamic);
   // Along each dimension, the elements of one block are entirely inside the
   // extents, or in storage that the map has beyond them. The start is a
-  // multiple of the period; otherwise accesses would be narrower.
-  SmallVector<int64_t> blocks;
+  // multiple of the period; otherwise accesses would be narrower. These are the
+  // blocks of all elements, along the dimensions that may end within the tile.
+  std::vector<std::vector<int64_t>> blocks;
   for (auto [dim, index] : llvm::enumerate(dest.indices)) {
-    int64_t extent = source.getShape()[dim];
-    blocks.push_back(isInBounds(dest.type, index, dim, extent)
-                         ? extent
-                         : dest.type.getPeriod(dim));
+    if (isInBounds(dest.type, index, dim, source.getShape()[dim]))
+      continue;
+    int64_t period = dest.type.getPeriod(dim);
+    blocks.push_back(registerCoordinates(result.order, dim));
+    for (int64_t &block : blocks.back())
+      block /= period;
   }
-  bool isOneBlock = llvm::equal(blocks, source.getShape());
-  auto inOneBlock = [&](int64_t i, int64_t j) {
-    auto a = result.order.element(i, 0, 0), b = result.order.element(j, 0, 0);
-    for (auto [from, to, block] : llvm::zip_equal(a, b, blocks))
-      if (from / block != to / block)
-        return false;
-    return true;
-  };
   SmallVector<int64_t> offsets = registerOffsets(result.order, memory);
   result.runs.push_back({0, 1});
   for (size_t i = 1; i < offsets.size(); ++i)
     if (offsets[i] == offsets[i - 1] + 1 &&
-        (isOneBlock || inOneBlock(i - 1, i)))
+        llvm::all_of(blocks, [&](const std::vector<int64_t> &numbers) {
+          return numbers[i - 1] == numbers[i];
+        }))
       ++result.runs.back().count;
     else
       result.runs.push_back({int64_t(i), 1});

@@ -4,6 +4,7 @@
 #include "AMD/BufferAccess.h"
 #include "Atomic.h"
 #include "HostCode.h"
+#include "NVIDIA/WgmmaRuns.h"
 #include "RegistersInFlight.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -710,6 +711,7 @@ void Redirection::exportConstants() {
 }
 
 std::vector<Obstacle> Redirection::run() {
+  expandWgmmaRuns(module);
   placeShared();
   SmallVector<Constant *> shared;
   for (auto [global, offset] : sharedOffsets)

@@ -149,6 +149,9 @@ static int64_t getUpperHalf(tile::gpu::MatrixDescriptorOp op) {
 // Runs of MMAs
 //===----------------------------------------------------------------------===//
 
+/// The end of an instruction of an inline assembly, and the start of the next.
+static constexpr StringLiteral kNextLine = ";\n\t";
+
 namespace {
 /// MMAs of a block, in order, without operations with effects between them.
 class WgmmaRun {
@@ -238,10 +241,10 @@ std::string WgmmaRun::emitDescriptor(Value operand) {
   }
   llvm::raw_string_ostream os(text);
   if (op.getDistance() != 0)
-    os << "add.s32 low, " << low << ", " << op.getDistance() << ";\n";
+    os << "add.s32 low, " << low << ", " << op.getDistance() << kNextLine;
   os << "cvt.u64.u32 " << name << ", " << (op.getDistance() ? "low" : low)
-     << ";\nor.b64 " << name << ", " << name << ", " << getUpperHalf(op)
-     << ";\n";
+     << kNextLine << "or.b64 " << name << ", " << name << ", "
+     << getUpperHalf(op) << kNextLine;
   return name;
 }
 
@@ -282,7 +285,7 @@ void WgmmaRun::emitMma(tile::gpu::WgmmaOp op) {
       os << ", " << (op.getAMnMajor() ? 1 : 0);
     os << ", " << (op.getBMnMajor() ? 1 : 0);
   }
-  os << ";";
+  os << (op == ops.back() ? ";" : kNextLine);
 }
 
 void WgmmaRun::emit() {
@@ -302,14 +305,12 @@ void WgmmaRun::emit() {
     tieToResults(accumulator.first, type.getNumElements(), constraints);
   }
   nextOperand = results.size() + operands.size();
-  for (tile::gpu::WgmmaOp op : ops) {
-    if (op != ops.front())
-      text += '\n';
+  for (tile::gpu::WgmmaOp op : ops)
     emitMma(op);
-  }
   if (!descriptors.empty())
-    text = "{\n.reg .b32 low;\n.reg .b64 descriptor<" +
-           std::to_string(descriptors.size()) + ">;\n" + text + "\n}";
+    text = (Twine("{\n\t.reg .b32 low") + kNextLine + ".reg .b64 descriptor<" +
+            Twine(descriptors.size()) + ">" + kNextLine + text + "\n\t}")
+               .str();
   bool writesEarly = ops.size() > 1 || accumulators.front().isZero;
   Value structure =
       emitWithResults(b, text, results, writesEarly, constraints, operands);

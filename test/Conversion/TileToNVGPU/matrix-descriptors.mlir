@@ -28,7 +28,7 @@ func.func @few(%m: memref<4096xf16, #shared>, %i: index, %b: i64, %c: vector<4xf
 // CHECK-LABEL: func @long
 // CHECK-NOT: "mov.b32 $0, $1;"
 // CHECK: scf.for
-// CHECK: llvm.inline_asm has_side_effects "{\0A.reg .b32 low;\0A.reg .b64 descriptor<9>;
+// CHECK: llvm.inline_asm has_side_effects "{\0A\09.reg .b32 low;\0A\09.reg .b64 descriptor<9>;
 // CHECK-NOT: "mov.b32 $0, $1;"
 // CHECK: return
 func.func @long(%m: memref<4096xf16, #shared>, %i: index, %b: i64, %c: vector<4xf32>, %n: i32) -> vector<4xf32> {
@@ -96,7 +96,7 @@ func.func @outer(%m: memref<4096xf16, #shared>, %i: index, %b: i64, %c: vector<4
 // CHECK-LABEL: func @saves
 // CHECK-NOT: "mov.b32 $0, $1;"
 // CHECK: scf.for
-// CHECK: llvm.inline_asm has_side_effects "{\0A.reg .b32 low;\0A.reg .b64 descriptor<1>;
+// CHECK: llvm.inline_asm has_side_effects "{\0A\09.reg .b32 low;\0A\09.reg .b64 descriptor<1>;
 func.func @saves(%m: memref<4096xf16, #shared>, %i: index, %b: i64, %c: vector<4xf32>, %n: i32) -> vector<4xf32> attributes {tile.schedule = #tile.schedule<save_registers>} {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32

@@ -48,7 +48,7 @@ func.func @registers(%a: vector<8xf16>, %b: i64, %c: vector<4xf32>) -> vector<4x
 
 // Operands of 32 and 8 bits have no major, and integers no signs.
 // CHECK-LABEL: func @tf32
-// CHECK: "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {$0, $1, $2, $3}, $4, $5, 0, 1, 1;\0A
+// CHECK: "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {$0, $1, $2, $3}, $4, $5, 0, 1, 1;\0A\09
 // CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {$0, $1, $2, $3}, {$6, $7, $8, $9}, $10, 1, 1, 1;", "=&f,=&f,=&f,=&f,l,l,r,r,r,r,l"
 func.func @tf32(%a: i64, %b: i64, %c: vector<4xf32>, %f: vector<4xf32>) -> vector<4xf32> {
   %d = tile_gpu.wgmma "wgmma.m64k8.tf32" %a, %b, %c {zero} : i64, vector<4xf32>
@@ -57,7 +57,7 @@ func.func @tf32(%a: i64, %b: i64, %c: vector<4xf32>, %f: vector<4xf32>) -> vecto
 }
 
 // CHECK-LABEL: func @i8
-// CHECK: "wgmma.mma_async.sync.aligned.m64n16k32.s32.s8.s8 {$0, $1, $2, $3, $4, $5, $6, $7}, $8, $9, 0;\0A
+// CHECK: "wgmma.mma_async.sync.aligned.m64n16k32.s32.s8.s8 {$0, $1, $2, $3, $4, $5, $6, $7}, $8, $9, 0;\0A\09
 // CHECK-SAME: wgmma.mma_async.sync.aligned.m64n16k32.s32.s8.s8 {$0, $1, $2, $3, $4, $5, $6, $7}, {$10, $11, $12, $13}, $14, 1;",
 // CHECK-SAME: "=&r,=&r,=&r,=&r,=&r,=&r,=&r,=&r,l,l,r,r,r,r,l"
 func.func @i8(%a: i64, %b: i64, %c: vector<8xi32>, %f: vector<16xi8>) -> vector<8xi32> {
@@ -71,12 +71,12 @@ func.func @i8(%a: i64, %b: i64, %c: vector<8xi32>, %f: vector<16xi8>) -> vector<
 // CHECK-LABEL: func @run
 // CHECK-SAME: %[[C:.+]]: vector<4xf32>, %[[D:.+]]: vector<4xf32>)
 // CHECK: %[[LOW:.+]] = arith.shrui
-// CHECK: %[[R:.+]] = llvm.inline_asm has_side_effects "{\0A.reg .b32 low;\0A.reg .b64 descriptor<2>;\0A
-// CHECK-SAME: cvt.u64.u32 descriptor0, $17;\0Aor.b64 descriptor0, descriptor0, 4611686293305294848;\0A
-// CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, $16, descriptor0, 1, 1, 1, 0, 0;\0A
-// CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$4, $5, $6, $7}, $18, descriptor0, 1, 1, 1, 0, 0;\0A
-// CHECK-SAME: add.s32 low, $17, 6;\0Acvt.u64.u32 descriptor1, low;\0Aor.b64 descriptor1, descriptor1, 4611686293305294848;\0A
-// CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, $19, descriptor1, 1, 1, 1, 0, 0;\0A}",
+// CHECK: %[[R:.+]] = llvm.inline_asm has_side_effects "{\0A\09.reg .b32 low;\0A\09.reg .b64 descriptor<2>;\0A\09
+// CHECK-SAME: cvt.u64.u32 descriptor0, $17;\0A\09or.b64 descriptor0, descriptor0, 4611686293305294848;\0A\09
+// CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, $16, descriptor0, 1, 1, 1, 0, 0;\0A\09
+// CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$4, $5, $6, $7}, $18, descriptor0, 1, 1, 1, 0, 0;\0A\09
+// CHECK-SAME: add.s32 low, $17, 6;\0A\09cvt.u64.u32 descriptor1, low;\0A\09or.b64 descriptor1, descriptor1, 4611686293305294848;\0A\09
+// CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, $19, descriptor1, 1, 1, 1, 0, 0;\0A\09}",
 // CHECK-SAME: "=&f,=&f,=&f,=&f,=&f,=&f,=&f,=&f,0,1,2,3,4,5,6,7,l,r,l,l" {{.+}}, %[[LOW]], 
 // CHECK-NOT: llvm.inline_asm
 // CHECK: return
