@@ -34,12 +34,10 @@ Value AttentionBuilder::computeReach(Value side, bool isLeft) {
   return arith::SelectOp::create(b, isOpen, farthest, moved);
 }
 
-int64_t AttentionBuilder::countDies(Operation *op) {
-  // Tests of the expansion alone give no chip.
+const Chip *AttentionBuilder::findChip(Operation *op) {
   if (!op->getParentOfType<ModuleOp>()->hasAttr(TileDialect::kTargetAttr))
-    return 1;
-  const Chip *chip = getTargetChip(op);
-  return chip ? chip->dies : 1;
+    return nullptr;
+  return getTargetChip(op);
 }
 
 std::pair<Value, Value> AttentionBuilder::enterPlace(bool recomputes) {
@@ -106,6 +104,7 @@ void AttentionBuilder::setHead(Value owner, Value keyHeads) {
 
 Value AttentionBuilder::launch(Side side, int64_t size, bool kvHeads,
                                bool isLongestFirst, Value y, Value z) {
+  int64_t dies = chip ? chip->dies : 1;
   headsAtOnce = isLongestFirst ? llvm::alignTo(kHeadsAtOnce, dies) : dies;
   gridY = y;
   gridZ = z;

@@ -4,6 +4,7 @@
 
 #include "../ProgramBuilder.h"
 #include "mlir/IR/IRMapping.h"
+#include "tile/Chips/Chips.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace tile {
@@ -77,7 +78,7 @@ protected:
                    const mlir::IRMapping &mapping,
                    const Schedule &schedule = {})
       : ProgramBuilder(builder), fewRegisters(schedule.registers),
-        isPersistent(schedule.workStages.value_or(0) != 0), dies(countDies(op)),
+        isPersistent(schedule.workStages.value_or(0) != 0), chip(findChip(op)),
         q(mapping.lookup(op.getQ())), k(mapping.lookup(op.getK())),
         v(mapping.lookup(op.getV())), scale(mapping.lookup(op.getScale())),
         softcap(mapping.lookupOrNull(op.getSoftcap())),
@@ -235,8 +236,9 @@ protected:
   const bool fewRegisters;
   /// True if tile-persist makes the grid a loop over works.
   const bool isPersistent;
-  /// The dies of the chip, to which it gives consecutive blocks in turn.
-  const int64_t dies;
+  /// The chip that the kernel is for; null in tests of the expansion alone,
+  /// which give none.
+  const Chip *const chip;
   Value q, k, v, scale, softcap, cuQ, cuK, maxQ, maxK, keyLengths, pageTable,
       cuPages, treeMask;
   /// Position of query 0 less that of key 0, as i32; null: sk - sq.
@@ -265,8 +267,7 @@ private:
   /// Rows whose f32 are 16 bytes, where alone the copy engine can begin.
   static constexpr int64_t kAlignedRows = 4;
 
-  /// Returns the dies of the chip that `op` is compiled for.
-  static int64_t countDies(mlir::Operation *op);
+  static const Chip *findChip(mlir::Operation *op);
   /// Sets blocks, heads, group, head and kvHead; returns the block's number and
   /// that of its sequence. `recomputes`: from values that are computed again.
   std::pair<Value, Value> enterPlace(bool recomputes);

@@ -39,13 +39,6 @@ static constexpr int64_t kWarpgroupRows = 64;
 /// addresses, descriptors, numbers of rows.
 static constexpr int64_t kOtherRegisters = 40;
 
-/// Returns the chip; null in tests of the expansion alone, which give none.
-static const Chip *findChip(AttentionBackwardOp op) {
-  if (!op->getParentOfType<ModuleOp>()->hasAttr(TileDialect::kTargetAttr))
-    return nullptr;
-  return getTargetChip(op);
-}
-
 /// Returns whether loop counters take registers of each thread. AMD's chips
 /// have scalar registers, in which 64 bits save conversions.
 static bool hasNoScalarRegisters(const Chip *chip) {
@@ -72,15 +65,15 @@ public:
         dk(mapping.lookup(mode ? op.getDkAcc() : op.getDk())),
         dv(mapping.lookup(mode ? op.getDvAcc() : op.getDv())),
         dqAcc(mapping.lookupOrNull(op.getDqAcc())),
-        countsInThreads(hasNoScalarRegisters(findChip(op))),
-        accumulates(op.getAccumulate() && !mode), slices(slice(findChip(op))),
-        valueSlices(sliceValues(findChip(op))) {}
+        countsInThreads(hasNoScalarRegisters(chip)),
+        accumulates(op.getAccumulate() && !mode), slices(slice()),
+        valueSlices(sliceValues()) {}
 
   void build();
 
 private:
-  SmallVector<Columns> slice(const Chip *chip) const;
-  SmallVector<Columns> sliceValues(const Chip *chip) const;
+  SmallVector<Columns> slice() const;
+  SmallVector<Columns> sliceValues() const;
   void computeQueryRange();
   SmallVector<Value> walkHead(Value head, ValueRange carried);
   SmallVector<Value> step(Value m, ValueRange carried);
@@ -148,7 +141,7 @@ static SmallVector<Columns> divide(int64_t columns, int64_t width) {
 
 /// Returns the fewest slices of the head dimension with which a thread holds a
 /// slice of dQ beside the sums of dK and dV, and the slice of Q that it copies.
-SmallVector<Columns> KeyBuilder::slice(const Chip *chip) const {
+SmallVector<Columns> KeyBuilder::slice() const {
   int64_t width = headDim;
   bool holdsCopies = copiesThroughRegisters(chip);
   int64_t threads = *schedule.warps * (chip ? chip->warpSize : 32);
@@ -174,7 +167,7 @@ SmallVector<Columns> KeyBuilder::slice(const Chip *chip) const {
 
 /// Returns the slices of V and dO: as wide as those of K and Q if threads copy
 /// them. Tiles of one width have addresses in common.
-SmallVector<Columns> KeyBuilder::sliceValues(const Chip *chip) const {
+SmallVector<Columns> KeyBuilder::sliceValues() const {
   bool isSliced = slices.size() > 1 && copiesThroughRegisters(chip);
   return divide(valueDim, isSliced ? slices.front().count : valueDim);
 }
