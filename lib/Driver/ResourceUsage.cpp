@@ -135,8 +135,12 @@ Expected<std::string> readCodeObjectChip(StringRef codeObject) {
   auto target = root.find("amdhsa.target");
   if (target == root.end() || !target->second.isString())
     return createStringError("the code object's metadata names no chip");
-  // For example amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-.
-  StringRef chip = target->second.getString().split("--").second;
+  // For example amdgcn-amd-amdhsa--gfx942:sramecc+:xnack-, or
+  // amdgpu9.42-amd-amdhsa-unknown-gfx942 from a later LLVM: the chip stands
+  // behind the four components of the triple.
+  StringRef chip = target->second.getString();
+  for (int component = 0; component < 4; ++component)
+    chip = chip.split('-').second;
   return chip.take_until([](char c) { return c == ':'; }).str();
 }
 
