@@ -21,4 +21,6 @@ tile.schedule_row <products from 4, head to 64, mask = causal, packed>
 tile.schedule_row <products from 4, head to 64, mask = window, packed>
     use <tile = [32, 64], warps = 4>
 tile.schedule_row <products from 4, head to 64> use <tile = [16, 128], warps = 4>
+tile.schedule_row <products from 4, head from 97 to 128, mask = window, packed>
+    use <tile = [16, 32], warps = 2>
 tile.include_schedules "gfx1100"

@@ -10,10 +10,10 @@
 // IEEE: "amdgpu-ieee"="false"
 
 // 64 MFMAs of 2 * 32 * 32 * 8 operations, 512 in a cycle: 2048 cycles.
-// WAVE64: "loops":[{"cycles":{"bound":2048,"matrix":2048,"shared":1288,"transcendental":528,
-// WAVE64-SAME: "instructions":{"branch":1,"matrix":64,"memory":8,{{[^}]*}}"shared":41,"transcendental":33,
+// WAVE64: "loops":[{"cycles":{"bound":2048,"matrix":2048,"shared":1160,"transcendental":528,
+// WAVE64-SAME: "instructions":{"branch":1,"matrix":64,"memory":6,{{[^}]*}}"shared":37,"transcendental":33,
 // WAVE64-SAME: "name":"attention"
-// WAVE64-SAME: "waves_per_simd":1}
+// WAVE64-SAME: "waves_per_simd":2}
 
 // 64 WMMAs of 2 * 16 * 16 * 16 operations, 512 in a cycle: 1024 cycles. They add
 // to those of the other vector instructions. The default order of instructions
