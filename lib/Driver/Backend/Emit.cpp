@@ -106,7 +106,7 @@ static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
 }
 
 namespace {
-/// What the registers of all kernels of an object cost.
+/// The cost of the register allocation of all kernels of an object.
 struct RegisterCost {
   /// The bytes of private memory.
   int64_t stackBytes = 0;

@@ -11,8 +11,7 @@ using namespace tile;
 std::pair<Value, Value> I32Emitter::divide(Value x, const Divisor &divisor) {
   // LLVM knows short sequences for constants.
   if (matchPattern(divisor.value, m_Constant()))
-    return {div(x, divisor.value),
-            b.createOrFold<arith::RemUIOp>(x, divisor.value)};
+    return {div(x, divisor.value), rem(x, divisor.value)};
   Value quotient =
       arith::MulUIExtendedOp::create(b, x, divisor.reciprocal).getHigh();
   Value rest = sub(x, mul(quotient, divisor.value));

@@ -42,6 +42,9 @@ protected:
   mlir::Value div(mlir::Value x, mlir::Value y) {
     return b.createOrFold<mlir::arith::DivUIOp>(x, y);
   }
+  mlir::Value rem(mlir::Value x, mlir::Value y) {
+    return b.createOrFold<mlir::arith::RemUIOp>(x, y);
+  }
   mlir::Value min(mlir::Value x, mlir::Value y) {
     return b.createOrFold<mlir::arith::MinUIOp>(x, y);
   }

@@ -196,15 +196,6 @@ public:
   /// kernel computes their reciprocals once, and no division waits for another.
   std::pair<Value, Value> emitPlace(Value id, Value rows, Value columns);
 
-  /// Returns the number that block `id` of `count` gets so that the blocks of
-  /// each of `dies` dies have consecutive numbers.
-  Value emitRangesByDie(Value id, Value count, int64_t dies);
-  /// Returns the coordinates along x and y of block `id`. Each of `dies` dies
-  /// runs every dies-th row of blocks along x; all share the rows that are
-  /// left.
-  std::pair<Value, Value> emitRowsByDie(Value id, Value length, Value rows,
-                                        int64_t dies);
-
 private:
   const BlockOrder order;
   const int64_t leastHeight;
@@ -223,8 +214,7 @@ std::pair<Value, Value> Walk::emitPlace(Value id, Value rows, Value columns) {
       b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, group, last);
   auto [columnOfLast, rowOfLast] = divide(inGroup, lastHeight);
   Value column = select(isLast, columnOfLast, div(inGroup, size));
-  Value row =
-      select(isLast, rowOfLast, b.createOrFold<arith::RemUIOp>(inGroup, size));
+  Value row = select(isLast, rowOfLast, rem(inGroup, size));
   if (order.panel > 1) {
     // A panel has the numbers of its blocks along x, in the same order.
     Value height = select(isLast, lastHeight.value, size);
@@ -237,30 +227,45 @@ std::pair<Value, Value> Walk::emitPlace(Value id, Value rows, Value columns) {
       keeps = b.createOrFold<arith::OrIOp>(
           isNarrow, isLess(height, constant(leastHeight)));
     row = select(keeps, row, div(inPanel, width));
-    column = select(keeps, column,
-                    add(first, b.createOrFold<arith::RemUIOp>(inPanel, width)));
+    column = select(keeps, column, add(first, rem(inPanel, width)));
   }
   return {add(mul(group, size), row), column};
 }
 
-Value Walk::emitRangesByDie(Value id, Value count, int64_t dies) {
-  Value most = constant(dies);
-  Value die = b.createOrFold<arith::RemUIOp>(id, most);
+namespace {
+/// Emits where blocks go on a chip of several dies, which it gives consecutive
+/// blocks in turn. All values are i32.
+class DieOrder : I32Emitter {
+public:
+  DieOrder(ImplicitLocOpBuilder builder, Value id, int64_t dies)
+      : I32Emitter(builder), id(id), dies(constant(dies)) {}
+
+  /// Returns the number that the block gets, of `count`, so that those of a die
+  /// have consecutive numbers.
+  Value emitNumber(Value count);
+  /// Returns the coordinates of the block in rows of `length` blocks. Each die
+  /// runs every dies-th row; all share the rows that are left.
+  std::pair<Value, Value> emitPlace(Value length, Value rows);
+
+private:
+  const Value id, dies;
+};
+} // namespace
+
+Value DieOrder::emitNumber(Value count) {
+  Value die = rem(id, dies);
   // The first dies have one block more if the count is no multiple.
-  Value longer = min(die, b.createOrFold<arith::RemUIOp>(count, most));
-  return add(add(mul(die, div(count, most)), longer), div(id, most));
+  Value longer = min(die, rem(count, dies));
+  return add(add(mul(die, div(count, dies)), longer), div(id, dies));
 }
 
-std::pair<Value, Value> Walk::emitRowsByDie(Value id, Value length, Value rows,
-                                            int64_t dies) {
-  Value most = constant(dies);
-  Value whole =
-      mul(sub(rows, b.createOrFold<arith::RemUIOp>(rows, most)), length);
+std::pair<Value, Value> DieOrder::emitPlace(Value length, Value rows) {
+  Value whole = mul(sub(rows, rem(rows, dies)), length);
   Value isWhole = isLess(id, whole);
-  Value number = select(isWhole, div(id, most), id);
+  Value number = select(isWhole, div(id, dies), id);
   Value row = div(number, length);
   Value column = sub(number, mul(row, length));
-  Value ofDie = add(mul(row, most), b.createOrFold<arith::RemUIOp>(id, most));
+  Value ofDie = add(mul(row, dies), rem(id, dies));
   return {column, select(isWhole, ofDie, row)};
 }
 
@@ -316,15 +321,17 @@ flatten(KernelOp kernel, GridOp grid, unsigned count,
 /// `leastHeight`, they walk along x, then along y.
 void OrderBlocks::walkGroups(GridOp grid, BlockOrder order, int64_t leastHeight,
                              int64_t dies) {
-  flatten(getOperation(), grid, /*count=*/2,
-          [&](ImplicitLocOpBuilder &b, Value id, ArrayRef<Value> extents) {
-            Walk walk(b, order, leastHeight);
-            if (dies > 1)
-              id = walk.emitRangesByDie(
-                  id, arith::MulIOp::create(b, extents[0], extents[1]), dies);
-            auto [row, column] = walk.emitPlace(id, extents[0], extents[1]);
-            return SmallVector<Value>{row, column};
-          });
+  flatten(
+      getOperation(), grid, /*count=*/2,
+      [&](ImplicitLocOpBuilder &b, Value id, ArrayRef<Value> extents) {
+        if (dies > 1)
+          id =
+              DieOrder(b, id, dies)
+                  .emitNumber(arith::MulIOp::create(b, extents[0], extents[1]));
+        auto [row, column] =
+            Walk(b, order, leastHeight).emitPlace(id, extents[0], extents[1]);
+        return SmallVector<Value>{row, column};
+      });
 }
 
 /// Replaces the three dimensions of the grid by one. The blocks along x for one
@@ -333,8 +340,7 @@ void OrderBlocks::walkRowsByDie(GridOp grid, int64_t dies) {
   flatten(getOperation(), grid, /*count=*/3,
           [&](ImplicitLocOpBuilder &b, Value id, ArrayRef<Value> extents) {
             Value rows = arith::MulIOp::create(b, extents[1], extents[2]);
-            auto [x, row] = Walk(b, BlockOrder(), /*leastHeight=*/1)
-                                .emitRowsByDie(id, extents[0], rows, dies);
+            auto [x, row] = DieOrder(b, id, dies).emitPlace(extents[0], rows);
             Value z = arith::DivUIOp::create(b, row, extents[1]);
             Value y = arith::RemUIOp::create(b, row, extents[1]);
             return SmallVector<Value>{x, y, z};
