@@ -105,14 +105,7 @@ tile.schedule_row <products = 2>
                         registers = [240, 24], stages = 2, save_registers>
 #keys128 = #tile.schedule<tile = [64, 128], warps = 8, producers = 1, storers = 3,
                           registers = [232, 40], stages = 2>
-tile.schedule_row <products from 4, head from 97 to 128, softcap, packed>
-    use #tight
-tile.schedule_row <products from 4, head from 97 to 128, softcap,
-                   atomic_results> use #tight
-tile.schedule_row <products from 4, head from 97 to 128, mask = causal, softcap>
-    use #tight
-tile.schedule_row <products from 4, head from 97 to 128, mask = window, softcap>
-    use #tight
+tile.schedule_row <products from 4, head from 97 to 128, softcap> use #tight
 tile.schedule_row <products from 4, head to 64, mask = window, softcap, packed>
     use <tile = [64, 128], warps = 8, producers = 4, registers = [240, 24],
          stages = 2, save_registers>
@@ -122,9 +115,6 @@ tile.schedule_row <products from 4, head to 64, softcap>
 tile.schedule_row <products from 4, head from 65 to 96, mask = window, softcap,
                    packed> use #tight
 tile.schedule_row <products from 4, head to 96, softcap> use #keys128
-tile.schedule_row <products from 4, head to 128, softcap>
-    use <tile = [64, 128], warps = 8, producers = 1, storers = 3,
-         registers = [240, 24], stages = 2>
 
 tile.schedule_row <products from 4, head to 64, atomic_results, packed = false>
     use <tile = [128, 128], warps = 8, producers = 4, registers = [240, 24],
