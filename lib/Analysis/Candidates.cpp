@@ -24,8 +24,8 @@ static constexpr int64_t kFewRegisters = 96;
 static constexpr int64_t kManyBlocks = 4;
 
 /// The predicted gain by tiles that blocks share that is worth the memory and
-/// the second kernel.
-static constexpr double kLeastSharedGain = 0.02;
+/// the second kernel, or the cluster.
+static constexpr double kLeastSharedGain = 0.02, kLeastClusterGain = 0.01;
 
 /// Of this many candidates with products, at least one lets blocks share the
 /// iterations of a tile, and at least one does not.
@@ -68,7 +68,9 @@ static SmallVector<Candidate, 0> listCandidates(KernelOp kernel,
   SmallVector<Candidate, 0> candidates;
   auto add = [&](int64_t warps) {
     Candidate candidate{builder.getDictionaryAttr({}), warps};
-    candidate.split = schedule.split;
+    candidate.split =
+        schedule.clusterSplit ? schedule.clusterSplit : schedule.split;
+    candidate.splitsInCluster = schedule.clusterSplit.has_value();
     candidate.streamK = schedule.streamK;
     candidates.push_back(candidate);
   };
@@ -111,8 +113,8 @@ public:
       : chip(chip), schedule(tile::getSchedule(kernel)),
         model(kernel, chip, sizes) {
     scf::ForOp loop;
-    maySplit =
-        !schedule.split && !schedule.streamK && !findSplitLoop(kernel, loop);
+    maySplit = !schedule.split && !schedule.clusterSplit && !schedule.streamK &&
+               !findSplitLoop(kernel, loop);
   }
 
   Refusal add(const Candidate &candidate);
@@ -121,11 +123,10 @@ public:
 
 private:
   /// Returns true if the multiprocessors have room for all blocks.
-  bool runsAtOnce(const Cost &cost) const {
-    return cost.blocks <= double(chip.processors) * cost.residentBlocks;
-  }
+  bool runsAtOnce(const Cost &cost) const { return cost.blocks <= cost.places; }
   void addStages(const RankedCandidate &base);
   void addSplit(const RankedCandidate &base);
+  void addClusterSplit(const RankedCandidate &base);
   void addStreamK(const RankedCandidate &base);
 
   const Chip &chip;
@@ -144,8 +145,10 @@ Refusal Ranking::add(const Candidate &candidate) {
     return wrong;
   RankedCandidate base{candidate, cost, ranked.size()};
   addStages(base);
-  if (maySplit && cost.blocks < chip.processors)
+  if (maySplit && cost.blocks < chip.processors) {
     addSplit(base);
+    addClusterSplit(base);
+  }
   if (maySplit && cost.isGridKnown && !runsAtOnce(cost))
     addStreamK(base);
   return std::nullopt;
@@ -203,6 +206,24 @@ void Ranking::addSplit(const RankedCandidate &base) {
   addStages(*best);
 }
 
+/// Adds the candidate whose iterations are shared by the blocks of the best
+/// clusters.
+void Ranking::addClusterSplit(const RankedCandidate &base) {
+  std::optional<RankedCandidate> best;
+  for (int64_t blocks = 2; blocks <= chip.clusterBlocks; ++blocks) {
+    RankedCandidate shared = base;
+    shared.candidate.split = blocks;
+    shared.candidate.splitsInCluster = true;
+    if (model.predict(shared.candidate, shared.cost) ||
+        !runsAtOnce(shared.cost))
+      continue;
+    if (!best || shared.cost.cycles < best->cost.cycles)
+      best = shared;
+  }
+  if (best && best->cost.cycles <= base.cost.cycles * (1 - kLeastGain))
+    addStages(*best);
+}
+
 /// Adds the candidate whose blocks, as many as there are places for, share the
 /// tiles of the last wave.
 void Ranking::addStreamK(const RankedCandidate &base) {
@@ -216,8 +237,11 @@ void Ranking::addStreamK(const RankedCandidate &base) {
 
 /// Returns the cycles by which a candidate is compared.
 static double getRank(const RankedCandidate &ranked) {
-  return ranked.cost.cycles /
-         (ranked.candidate.streamK ? 1 - kLeastSharedGain : 1);
+  const Candidate &candidate = ranked.candidate;
+  double gain = candidate.splitsInCluster              ? kLeastClusterGain
+                : candidate.split || candidate.streamK ? kLeastSharedGain
+                                                       : 0;
+  return ranked.cost.cycles / (1 - gain);
 }
 
 /// Reorders candidates, of which a tuner measures the first ones only. The
@@ -233,7 +257,10 @@ static void diversify(SmallVector<RankedCandidate, 0> &ranked) {
   SmallVector<size_t> kinds[2], later;
   for (auto [i, one] : llvm::enumerate(ranked)) {
     const Candidate &candidate = one.candidate;
-    int sharing = candidate.split ? 1 : candidate.streamK ? 2 : 0;
+    int sharing = candidate.splitsInCluster ? 3
+                  : candidate.split         ? 1
+                  : candidate.streamK       ? 2
+                                            : 0;
     bool isFirst = seen.insert({candidate.params, sharing}).second;
     if (isFirst && !one.cost.isPadded)
       kinds[sharing != 0].push_back(i);
@@ -304,7 +331,9 @@ std::string tile::describe(const Candidate &candidate) {
          "}, warps = " + std::to_string(candidate.warps) +
          (candidate.stages ? ", stages = " + std::to_string(*candidate.stages)
                            : "") +
-         (candidate.split ? ", split = " + std::to_string(*candidate.split)
+         (candidate.split ? (candidate.splitsInCluster ? ", cluster_split = "
+                                                       : ", split = ") +
+                                std::to_string(*candidate.split)
                           : "") +
          (candidate.streamK
               ? ", stream_k = " + std::to_string(*candidate.streamK)

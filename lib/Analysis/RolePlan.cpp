@@ -82,6 +82,8 @@ Refusal tile::checkIssueRegisters(const Chip &chip, int64_t warps,
 }
 
 Refusal tile::checkPersistence(KernelOp kernel) {
+  if (kernel.getClusterBlocks() > 1)
+    return std::string("its blocks are those of clusters");
   Refusal refusal;
   kernel.walk([&](Operation *op) {
     if (isa<NumProgramsOp, MultiprocessorsOp>(op))

@@ -227,6 +227,7 @@ SharedMemoryModel::SharedMemoryModel(KernelOp kernel) : kernel(kernel) {
     buffer.alignment = getAlignment(alloc);
     buffer.position = span(alloc).first;
     buffer.live = liveRange(alloc);
+    buffer.idle = idleRange(alloc);
     buffer.loop = loopAround(alloc);
     buffers.push_back(buffer);
   });
@@ -319,6 +320,29 @@ SharedMemoryModel::Range SharedMemoryModel::liveRange(AllocOp alloc) const {
   return {first, last};
 }
 
+/// Returns the operations of the first role behind its last use of the memory
+/// of a ring.
+SharedMemoryModel::Range SharedMemoryModel::idleRange(AllocOp alloc) const {
+  Range none = {0, -1};
+  if (!alloc->hasAttr(kDrainedAttr))
+    return none;
+  int64_t last = -1;
+  Region *first = nullptr;
+  for (Operation *user : getBufferUsers(alloc)) {
+    auto [role, roles] = findRole(user);
+    if (!roles)
+      return none;
+    if (role != &roles->getRegion(0))
+      continue;
+    first = role;
+    last = std::max(last, span(liftOutOfLoops(user, alloc)).second);
+    for (Value product : getProducts(user))
+      for (Operation *await : product.getUsers())
+        last = std::max(last, span(liftOutOfLoops(await, alloc)).second);
+  }
+  return first ? Range(last + 1, span(&first->front().back()).second) : none;
+}
+
 void SharedMemoryModel::remove(AllocOp alloc) {
   llvm::erase_if(buffers,
                  [&](const Buffer &buffer) { return buffer.alloc == alloc; });
@@ -332,12 +356,16 @@ void SharedMemoryModel::repeat(int64_t groups) {
 
 void SharedMemoryModel::add(BufferType type, Operation *position,
                             Operation *first, Operation *last,
-                            bool isCopiedInBulk) {
+                            bool isCopiedInBulk, ArrayRef<Operation *> uses) {
   Buffer buffer;
   buffer.bytes = type.getStorageBytes();
   buffer.alignment = getAlignment(type, isCopiedInBulk);
   buffer.position = span(position).first;
   buffer.live = {span(first).first, span(last).second};
+  for (Operation *use : uses)
+    buffer.idle = {std::max(buffer.idle.first,
+                            span(liftOutOfLoops(use, position)).second + 1),
+                   buffer.live.second};
   buffer.loop = loopAround(position);
   // After the other buffers at this position, which were added before it.
   auto place = llvm::upper_bound(buffers, buffer.position,
@@ -357,7 +385,8 @@ SharedPlan SharedMemoryModel::place(bool loopsApart) const {
       last = std::max(last, buffer.loop->second);
     }
     plan.buffers.push_back({buffer.alloc, buffer.pinned.value_or(0),
-                            buffer.bytes, buffer.alignment, first, last});
+                            buffer.bytes, buffer.alignment, first, last,
+                            buffer.idle.first, buffer.idle.second});
   }
 
   // Places pinned buffers, then the others by decreasing size, each at the

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "tile/Analysis/GlobalMemory.h"
 
 using namespace mlir;
 using namespace tile;
@@ -99,6 +100,95 @@ Refusal tile::findSplitLoop(KernelOp kernel, scf::ForOp &loop) {
   });
   if (other)
     return "the kernel has a " + quote(other);
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// What follows the loop
+//===----------------------------------------------------------------------===//
+
+/// Returns true if `op` computes each row of a tile, one of `rows`, from the
+/// same row of others. Operations on scalars change no memory.
+static bool isRowwise(Operation *op, const TileExtent &rows) {
+  auto broadcast = dyn_cast<BroadcastOp>(op);
+  bool repeatsRow = broadcast && broadcast.getDim() == 0;
+  auto isOther = [&](Type type) {
+    auto tile = dyn_cast<RankedTensorType>(type);
+    return tile && (getLayoutAttr(tile) || getExtents(tile)[0] != rows);
+  };
+  if (op->getNumRegions() != 0 ||
+      (!repeatsRow && llvm::any_of(op->getOperandTypes(), isOther)) ||
+      llvm::any_of(op->getResultTypes(), isOther))
+    return false;
+  auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
+  if (llvm::none_of(op->getOperandTypes(), isTile) &&
+      llvm::none_of(op->getResultTypes(), isTile))
+    return isMemoryEffectFree(op) || isa<LoadScalarOp, ParamOp>(op);
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return isa<SplatElementsAttr>(constant.getValue());
+  if (auto load = dyn_cast<LoadOp>(op))
+    return !load.getBuffer().getType().isShared();
+  if (auto store = dyn_cast<StoreOp>(op))
+    return !store.getBuffer().getType().isShared();
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return reduce.getDim() != 0;
+  return broadcast || op->hasTrait<OpTrait::Elementwise>() ||
+         isa<tensor::SplatOp, IotaOp>(op);
+}
+
+/// Returns true if `op` may read elements that `write` writes in another row of
+/// the tile.
+static bool readsOtherRows(Operation *op, StoreOp write) {
+  if (isa<LoadOp>(op) &&
+      llvm::equal(op->getOperands(), write->getOperands().drop_front()))
+    return false;
+  BlockArgument argument = getRootArgument(write.getBuffer());
+  return llvm::any_of(getGlobalAccesses(op), [&](const GlobalAccess &access) {
+    return !access.isWrite && access.mayOverlap(argument) &&
+           !areDisjointSlices(access.buffer, write.getBuffer());
+  });
+}
+
+Refusal tile::findRowwiseEpilogue(scf::ForOp loop,
+                                  llvm::SetVector<Operation *> &epilogue) {
+  auto rowsOf = [](Type type) {
+    return getExtents(cast<RankedTensorType>(type))[0];
+  };
+  TileExtent rows = rowsOf(loop.getResult(0).getType());
+  for (Type type : loop.getResultTypes())
+    if (rowsOf(type) != rows)
+      return std::string("the results of the loop differ in their rows");
+  // What depends on the results, or writes memory.
+  for (Operation *op = loop->getNextNode(); op; op = op->getNextNode()) {
+    bool depends = llvm::any_of(op->getOperands(), [&](Value operand) {
+      Operation *other = operand.getDefiningOp();
+      return other && (other == loop || epilogue.contains(other));
+    });
+    bool onlyReads = isMemoryEffectFree(op) || isa<LoadOp, LoadScalarOp>(op);
+    if (depends || (!onlyReads && !isa<GridOp, RequireOp, ReturnOp>(op)))
+      epilogue.insert(op);
+  }
+  for (Value init : loop.getInitArgs())
+    if (Operation *op = init.getDefiningOp())
+      epilogue.insert(op);
+  for (size_t i = 0; i < epilogue.size(); ++i) {
+    Operation *op = epilogue[i];
+    if (!isRowwise(op, rows))
+      return quote(op) + " behind the loop may need other rows of a tile";
+    // Each block repeats all of such a row.
+    if (auto broadcast = dyn_cast<BroadcastOp>(op);
+        broadcast && broadcast.getDim() == 0)
+      continue;
+    for (Value operand : op->getOperands())
+      if (Operation *other = operand.getDefiningOp(); other && other != loop)
+        epilogue.insert(other);
+  }
+  for (Operation *write : epilogue)
+    if (auto store = dyn_cast<StoreOp>(write))
+      for (Operation *op : epilogue)
+        if (readsOtherRows(op, store))
+          return quote(op) +
+                 " behind the loop may read rows that another block writes";
   return std::nullopt;
 }
 

@@ -165,12 +165,16 @@ static constexpr Throughput
     rateGfx12    {1024,  0,      2048,  128,       16, F32Pairs::Dual,   128,   32,   3,      98304,    1024,    32};
 // clang-format on
 
+/// cuOccupancyMaxActiveClusters on an H100 80GB. Which multiprocessors work
+/// differs from one chip to the next.
+static constexpr uint8_t clustersSm90[] = {132, 66, 39, 30, 22, 17, 15, 15};
+
 // clang-format off
 static const Chip table[] = {
     // name      vendor         warp  procs rate        cache      shared  banks regs global shared async      ldmatrix stmatrix bulk   cluster depend ptx buffer      features       policy       instructions atomics
     {"sm_80",   Vendor::NVIDIA, 32,  108, rateSm80,   40 << 20,  166912,  32,  255,  16,   16,   cpAsync,   true,    false,   false, 1,      false, 70, 0,          "",            0,           mmaSync,    atomicsSm80},
     {"sm_89",   Vendor::NVIDIA, 32,  142, rateSm89,   96 << 20,  101376,  32,  255,  16,   16,   cpAsync,   true,    false,   false, 1,      false, 78, 0,          "",            0,           mmaSync,    atomicsSm80},
-    {"sm_90a",  Vendor::NVIDIA, 32,  132, rateSm90,   50 << 20,  232448,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  8,      true,  81, 0,          "",            0,           wgmma,      atomicsSm90},
+    {"sm_90a",  Vendor::NVIDIA, 32,  132, rateSm90,   50 << 20,  232448,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  8,      true,  81, 0,          "",            0,           wgmma,      atomicsSm90, /*transposingReads=*/false, /*readBlocks=*/{}, /*storeBanks=*/0, /*dies=*/1, clustersSm90},
     {"sm_100a", Vendor::NVIDIA, 32,  148, rateSm100, 126 << 20,  232448,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  8,      true,  86, 0,          "",            0,           mmaSync,    atomicsSm90},
     {"sm_103a", Vendor::NVIDIA, 32,  148, rateSm103, 126 << 20,  232448,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  8,      true,  88, 0,          "",            0,           mmaSync,    atomicsSm90},
     {"sm_120a", Vendor::NVIDIA, 32,  188, rateSm120, 128 << 20,  101376,  32,  255,  16,   16,   cpAsync,   true,    true,    true,  8,      true,  87, 0,          "",            0,           mmaSync,    atomicsSm90},
@@ -190,6 +194,13 @@ int64_t tile::countClusterBlocks(const Chip &chip, int64_t warps) {
     while (blocks < chip.clusterBlocks && warps > blocks * kClusterBlockWarps)
       blocks *= 2;
   return blocks;
+}
+
+int64_t tile::countClusterPlaces(const Chip &chip, int64_t resident,
+                                 int64_t blocks) {
+  if (blocks <= int64_t(chip.clusters.size()))
+    return chip.clusters[blocks - 1] * resident * blocks;
+  return (chip.processors - chip.processors / 8) * resident / blocks * blocks;
 }
 
 llvm::ArrayRef<Chip> tile::chips() { return table; }

@@ -97,6 +97,10 @@ llvm::Expected<std::unique_ptr<Block>> Block::create(Launch &launch) {
     if (thread.lane == 0) {
       warp.block = block.get();
       warp.id = i / launch.warpSize;
+      const Dim3 &index = thread.index;
+      warp.inBlock =
+          (index[0] + width * (index[1] + launch.block[1] * index[2])) /
+          launch.warpSize;
       warp.threads = &thread;
     }
     warp.lanes |= uint64_t(1) << thread.lane;
@@ -122,7 +126,8 @@ bool Block::run(Dim3 index) {
   failed = false;
   runnable.clear();
   turns = 0;
-  barriers = {};
+  ranks.assign(launch.clusterBlocks, Rank());
+  clusterBarrier = Barrier();
   memoryBarriers.clear();
   // Uninitialized shared memory is NaN in every float type.
   memset(shared, 0xff, sharedMapped);
@@ -141,6 +146,7 @@ bool Block::run(Dim3 index) {
     thread.copies.clear();
     thread.groups.clear();
     thread.bulkStores.clear();
+    ++ranks[thread.rank].unfinished;
     stacks->prepare(thread, thread.id, enter);
     runnable.push_back(&thread);
   }
@@ -220,9 +226,13 @@ void Block::finish(Thread &thread) {
   --unfinished;
   turns = 0;
   // Threads that have ended do not arrive at barriers.
-  for (Barrier &barrier : barriers)
+  Rank &rank = ranks[thread.rank];
+  --rank.unfinished;
+  for (Barrier &barrier : rank.barriers)
     if (barrier.arrived != 0)
-      endPhaseIfComplete(barrier);
+      endPhaseIfComplete(barrier, rank.unfinished);
+  if (clusterBarrier.arrived != 0)
+    endPhaseIfComplete(clusterBarrier, unfinished);
 }
 
 void Block::print() {
@@ -265,12 +275,13 @@ void Block::fail(Thread &thread, const Site &site,
 
 uint64_t Block::arrive(Thread &thread, const Site &site, unsigned id,
                        unsigned expected) {
-  if (id >= barriers.size())
+  Rank &rank = ranks[thread.rank];
+  if (id >= rank.barriers.size())
     fail(thread, site, [&] {
       return Report(llvm::formatv("there is no barrier {0}, only 0 to {1}", id,
-                                  barriers.size() - 1));
+                                  rank.barriers.size() - 1));
     });
-  Barrier &barrier = barriers[id];
+  Barrier &barrier = rank.barriers[id];
   if (barrier.arrived != 0 && barrier.expected != expected)
     fail(thread, site, [&] {
       return Report(
@@ -278,17 +289,28 @@ uint64_t Block::arrive(Thread &thread, const Site &site, unsigned id,
                         "at it for {2}",
                         id, expected, barrier.expected));
     });
+  return arrive(thread, barrier, expected, rank.unfinished);
+}
+
+uint64_t Block::arriveInCluster(Thread &thread) {
+  return arrive(thread, clusterBarrier, 0, unfinished);
+}
+
+uint64_t Block::arrive(Thread &thread, Barrier &barrier, unsigned expected,
+                       unsigned all) {
   barrier.expected = expected;
   ++barrier.arrived;
   if (checker)
     checker->arrive(thread, barrier.clock, launch.barriersFence);
   uint64_t phase = barrier.phase;
-  endPhaseIfComplete(barrier);
+  endPhaseIfComplete(barrier, all);
   return phase;
 }
 
-void Block::endPhaseIfComplete(Barrier &barrier) {
-  unsigned expected = barrier.expected ? barrier.expected : unfinished;
+/// Ends the phase of a barrier if as many threads have arrived as it expects:
+/// `all` unless it has a number.
+void Block::endPhaseIfComplete(Barrier &barrier, unsigned all) {
+  unsigned expected = barrier.expected ? barrier.expected : all;
   if (barrier.arrived < expected)
     return;
   barrier.arrived = 0;
@@ -305,7 +327,15 @@ void Block::endPhaseIfComplete(Barrier &barrier) {
 
 void Block::waitBarrier(Thread &thread, const Site &site, unsigned id,
                         uint64_t phase) {
-  Barrier &barrier = barriers[id];
+  wait(thread, site, ranks[thread.rank].barriers[id], phase);
+}
+
+void Block::waitForCluster(Thread &thread, const Site &site, uint64_t phase) {
+  wait(thread, site, clusterBarrier, phase);
+}
+
+void Block::wait(Thread &thread, const Site &site, Barrier &barrier,
+                 uint64_t phase) {
   if (barrier.phase == phase) {
     barrier.waiting.push_back(&thread);
     wait(thread, site);

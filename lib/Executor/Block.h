@@ -103,7 +103,8 @@ struct Thread : Context {
   /// The text that the thread has printed.
   std::string printed;
 
-  /// The phase of barrier 0 at which the thread has arrived without waiting.
+  /// The phase of barrier 0, or of the barrier of the cluster, at which the
+  /// thread has arrived without waiting.
   std::optional<uint64_t> signalled;
   /// Writes that may turn out to be races; see Checker.
   llvm::SmallVector<SuspectedWrite, 0> suspects;
@@ -122,7 +123,8 @@ struct Meeting {
 
 struct Warp {
   Block *block = nullptr;
-  unsigned id = 0;
+  /// The number of the warp in the cluster, and in its block.
+  unsigned id = 0, inBlock = 0;
   /// The first thread of the warp, and the mask of the lanes that exist.
   Thread *threads = nullptr;
   uint64_t lanes = 0;
@@ -130,7 +132,7 @@ struct Warp {
   Products products;
 };
 
-/// A barrier of the block, with `arrived` threads so far.
+/// A barrier of a block or of its cluster, with `arrived` threads so far.
 struct Barrier {
   unsigned arrived = 0;
   /// Number of threads that must arrive; 0 means all that have not ended.
@@ -180,6 +182,9 @@ public:
   /// Waits for the end of a phase.
   void waitBarrier(Thread &thread, const Site &site, unsigned id,
                    uint64_t phase);
+  /// The same for the barrier of all threads of the cluster.
+  uint64_t arriveInCluster(Thread &thread);
+  void waitForCluster(Thread &thread, const Site &site, uint64_t phase);
 
   /// Checks an access and returns its memory. Fails if the access is not
   /// allowed.
@@ -216,7 +221,10 @@ private:
   void suspend(Thread &thread);
   void finish(Thread &thread);
   void meet(Thread &thread, const Call &call);
-  void endPhaseIfComplete(Barrier &barrier);
+  uint64_t arrive(Thread &thread, Barrier &barrier, unsigned expected,
+                  unsigned all);
+  void wait(Thread &thread, const Site &site, Barrier &barrier, uint64_t phase);
+  void endPhaseIfComplete(Barrier &barrier, unsigned all);
   void record(Report report);
   /// Hands what the threads have printed to the launch.
   void print();
@@ -230,7 +238,15 @@ private:
   std::vector<Thread> threads;
   std::vector<Warp> warps;
   std::deque<Thread *> runnable;
-  std::array<Barrier, 16> barriers;
+  /// The barriers of one block of the cluster, and its threads that have not
+  /// ended.
+  struct Rank {
+    std::array<Barrier, 16> barriers;
+    unsigned unfinished = 0;
+  };
+  std::vector<Rank> ranks;
+  Barrier clusterBarrier;
+  /// The threads that have not ended.
   unsigned unfinished = 0;
   /// Loop iterations since a thread last ended or had to wait.
   uint64_t turns = 0;

@@ -29,7 +29,7 @@ void tile::cpu::readLane(Thread &thread, const Call &call) {
   call.setResult<uint32_t>(thread.lane);
 }
 void tile::cpu::readWarp(Thread &thread, const Call &call) {
-  call.setResult<uint32_t>(thread.warp->id);
+  call.setResult<uint32_t>(thread.warp->inBlock);
 }
 void tile::cpu::readWarpSize(Thread &thread, const Call &call) {
   call.setResult<uint32_t>(thread.block->launch.warpSize);
@@ -45,13 +45,16 @@ void tile::cpu::signalBarrier(Thread &thread, const Call &call) {
 }
 
 void tile::cpu::awaitBarrier(Thread &thread, const Call &call) {
+  uint64_t phase = takeSignalled(thread, call);
+  thread.block->waitBarrier(thread, *call.site, 0, phase);
+}
+
+uint64_t tile::cpu::takeSignalled(Thread &thread, const Call &call) {
   if (!thread.signalled)
     thread.block->fail(thread, *call.site, [] {
       return Report("waits at a barrier that it has not signalled");
     });
-  uint64_t phase = *thread.signalled;
-  thread.signalled.reset();
-  thread.block->waitBarrier(thread, *call.site, 0, phase);
+  return *std::exchange(thread.signalled, std::nullopt);
 }
 
 void tile::cpu::doNothing(Thread &, const Call &) {}

@@ -25,6 +25,8 @@ void waitForBlock(Thread &thread, const Site &site, unsigned id);
 /// Arrives at barrier 0 without waiting, and waits for the others there.
 void signalBarrier(Thread &thread, const Call &call);
 void awaitBarrier(Thread &thread, const Call &call);
+/// Returns the phase at which the thread has arrived without waiting.
+uint64_t takeSignalled(Thread &thread, const Call &call);
 
 /// Emulates scheduling hints.
 void doNothing(Thread &thread, const Call &call);

@@ -355,8 +355,9 @@ void Program::Implementation::emit(const Launch &launch,
     diagnostic.attachNote(locate(position, kernel)) << note;
 }
 
-/// The alignment of the shared memory of each block of a cluster.
-static constexpr size_t kSharedMemoryAlignment = 128;
+/// The alignment of the shared memory of each block of a cluster: that of
+/// swizzled tiles.
+static constexpr size_t kSharedMemoryAlignment = 1024;
 
 /// Stacks at a time. Each takes two memory mappings, and Linux allows a process
 /// 65530 of them (vm.max_map_count).

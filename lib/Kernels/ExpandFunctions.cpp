@@ -89,8 +89,9 @@ KernelOp FunctionExpander::build(Operation *op, func::FuncOp func,
     warps = b.getI32IntegerAttr(*planned.warps);
   auto kernel = KernelOp::create(
       b, b.getStringAttr(planned.name), TypeAttr::get(func.getFunctionType()),
-      warps, ScheduleAttr(), IntegerAttr(), DictionaryAttr(),
-      func.getArgAttrsAttr(), ArrayAttr());
+      warps, /*cluster_blocks=*/IntegerAttr(), ScheduleAttr(),
+      /*shared_bytes=*/IntegerAttr(), DictionaryAttr(), func.getArgAttrsAttr(),
+      ArrayAttr());
   setSchedule(kernel, planned.schedule);
   Block &entry = kernel.getBody().emplaceBlock();
   IRMapping mapping;

@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cpu_chips import CLUSTERS, SMALL_MEMORY
+from cpu_chips import CLUSTERS, FULL, RELATED, SMALL_MEMORY
 from program_suite import ProgramSuite
 from tensor_tests import main
 
@@ -92,6 +92,7 @@ class Tests(ProgramSuite):
         "product_open",
         "product_split",
         "product_stream_k",
+        "product_cluster",
         "product_types",
         "quantized",
         "attention_open",
@@ -114,6 +115,8 @@ class Tests(ProgramSuite):
     )
     #: The tiles of this program do not fit the shared memory of the chip.
     excluded = frozenset({("attention", "gfx1100"), ("attention", "gfx1151")})
+    #: Chips without clusters refuse the schedules of this program.
+    excluded |= {("product_cluster", c) for c in (*FULL, *RELATED) if c not in CLUSTERS}
 
     def scalars(self, chip):
         """Scalar arguments of every type."""
@@ -627,19 +630,22 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
     def share_product(self, chip, shape, schedule, count_parts):
         """Runs a matrix product of which blocks share iterations twice, and compares the
         bits. `count_parts` returns the sums in memory by the tiles and the field `split`
-        or `stream_k`."""
+        or `stream_k`; without it, there are none."""
         m, n, k = shape
         a, b = self.normal((m, k), "bfloat16", 1), self.normal((k, n), "bfloat16", 2)
         exact = a.double() @ b.double()
         rows, columns = (int(re.search(rf"{e} = (\d+)", schedule)[1]) for e in ("BM", "BN"))
-        field = int(re.search(r"(?:split|stream_k) = (\d+)", schedule)[1])
-        parts = count_parts(-(-m // rows) * -(-n // columns), field)
+        sums = []
+        if count_parts:
+            field = int(re.search(r"(?:split|stream_k) = (\d+)", schedule)[1])
+            parts = count_parts(-(-m // rows) * -(-n // columns), field)
         results = []
         for _ in range(2):
             c = self.blank(m, n, dtype="bfloat16")
-            sums = self.blank(parts, rows, columns)
+            if count_parts:
+                sums = [self.blank(parts, rows, columns)]
             program = (ROOT / "examples/gemm.mlir").read_text()
-            self.run(program, chip, a, b, c, sums, schedule=schedule)
+            self.run(program, chip, a, b, c, *sums, schedule=schedule)
             self.compare(c, exact, 2**-8 * exact.abs().max().item() if k else 0)
             results.append(c)
         assert results[0].equal(results[1])
@@ -666,6 +672,21 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
             ((64, 72, 0), "params = {BM = 64, BN = 96, BK = 32}, warps = 4, stream_k = 2"),
         ):
             self.share_product(chip, shape, schedule, lambda tiles, blocks: 2 * blocks)
+
+    def product_cluster(self, chip):
+        """Matrix products of which the blocks of a cluster compute a tile: several tiles
+        along both dimensions, sums that take the memory of the rings, blocks without
+        iterations, and no iteration at all."""
+        for shape, schedule in (
+            ((100, 72, 200), "params = {BM = 64, BN = 32, BK = 32}, warps = 4, cluster_split = 2"),
+            ((200, 72, 136), "params = {BM = 128, BN = 64, BK = 64}, warps = 4, cluster_split = 8"),
+            ((200, 200, 392), "params = {BM = 128, BN = 96, BK = 64}, warps = 8, "
+                              "stages = 3, cluster_split = 4"),
+            ((200, 200, 392), "params = {BM = 192, BN = 64, BK = 32}, warps = 12, "
+                              "producers = 0, cluster_split = 3"),
+            ((64, 72, 0), "params = {BM = 64, BN = 96, BK = 32}, warps = 4, cluster_split = 4"),
+        ):
+            self.share_product(chip, shape, schedule, None)
 
     def test_stream_k_counts(self):
         """Every number of tiles up to two waves and more, for some numbers of blocks."""

@@ -78,6 +78,7 @@ class Product:
 
     def __init__(self, label, chip):
         self.draw = random.Random(f"{label}:{chip}")
+        self.has_clusters = chip in ("sm_90a", "sm_100a", "sm_103a", "sm_120a")
         self.random = np.random.default_rng(self.draw.getrandbits(32))
         self.element, self.sum, self.precision, self.bound = self.draw.choice(KINDS)
         self.mode = self.draw.choice(["plain"] * 4 + ["ends", "counts", "atomic", "split"])
@@ -285,6 +286,9 @@ class Product:
             self.schedule = (f"params = {{BM = {self.bm}, BN = {self.bn}, BK = {depth}}}, "
                              f"warps = {warps}")
         if self.mode == "split":
+            if self.has_clusters and self.bm >= 64 and self.draw.random() < 0.5:
+                self.schedule += f", cluster_split = {self.draw.choice([2, 4, 8])}"
+                return
             if self.draw.random() < 0.5:
                 parts = self.draw.randint(2, 4)
                 self.schedule += f", split = {parts}"

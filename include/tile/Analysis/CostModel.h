@@ -44,13 +44,14 @@ bool hasSingleAccesses(BufferType buffer);
 
 /// Values of the parameters of a kernel (an i64 each), its warps, the stages of
 /// its rings if they are not those that tile-choose-roles chooses, and the
-/// blocks that share the iterations of its loop: of each tile, or of the tiles
-/// that are left over (Analysis/SplitReduction.h).
+/// blocks that share the iterations of its loop: of each tile, as a cluster or
+/// not, or of the tiles that are left over (Analysis/SplitReduction.h).
 struct Candidate {
   mlir::DictionaryAttr params;
   int64_t warps;
   std::optional<int64_t> stages = std::nullopt;
   std::optional<int64_t> split = std::nullopt;
+  bool splitsInCluster = false;
   std::optional<int64_t> streamK = std::nullopt;
 };
 
@@ -86,6 +87,8 @@ struct Cost {
   /// Blocks of the launch, and blocks that run on a multiprocessor at once.
   double blocks = 0;
   int64_t residentBlocks = 1;
+  /// Blocks that the chip runs at once.
+  double places = 0;
   /// Whether each multiprocessor has one block of a program without products,
   /// whose warps wait for each other in each iteration.
   bool waitsAlone = false;

@@ -19,6 +19,10 @@ inline constexpr int64_t kMostStages = 4, kFewestStages = 2;
 /// which may be an iteration of a loop apart (tile-lower-rings).
 inline constexpr llvm::StringLiteral kOrderedAttr = "tile.ordered";
 
+/// On the memory of a ring: the first role has read all that other roles fill
+/// when it is behind its last use (tile-specialize-warps).
+inline constexpr llvm::StringLiteral kDrainedAttr = "tile.drained";
+
 /// Returns true if `ring` has mbarriers, and warps of one role fill its slots
 /// and read them.
 bool hasOneRole(RingCreateOp ring);
@@ -73,12 +77,20 @@ struct PlannedBuffer {
   int64_t bytes;
   int64_t alignment;
   int64_t first, last;
+  /// A range in between in which other buffers may have the memory; empty if
+  /// `idleLast` is less than `idleFirst`.
+  int64_t idleFirst = 0, idleLast = -1;
 
   bool overlaps(const PlannedBuffer &other) const {
     return offset < other.offset + other.bytes && other.offset < offset + bytes;
   }
   bool liveWith(const PlannedBuffer &other) const {
-    return first <= other.last && other.first <= last;
+    return first <= other.last && other.first <= last && !isIdleFor(other) &&
+           !other.isIdleFor(*this);
+  }
+  /// Returns true if this buffer is idle as long as `other` is live.
+  bool isIdleFor(const PlannedBuffer &other) const {
+    return idleFirst <= other.first && other.last <= idleLast;
   }
 };
 
@@ -106,10 +118,12 @@ public:
   void repeat(int64_t groups);
 
   /// Adds a buffer of `type` that would be allocated right before `position`,
-  /// and live from the start of `first` to the end of `last`. TMA
-  /// accesses the buffer if `isCopiedInBulk`.
+  /// and live from the start of `first` to the end of `last`, but idle behind
+  /// the last of `uses` if there are any. TMA accesses the buffer if
+  /// `isCopiedInBulk`.
   void add(BufferType type, mlir::Operation *position, mlir::Operation *first,
-           mlir::Operation *last, bool isCopiedInBulk = false);
+           mlir::Operation *last, bool isCopiedInBulk = false,
+           llvm::ArrayRef<mlir::Operation *> uses = {});
 
   /// Chooses the offsets of all buffers: the largest buffer first, each at the
   /// lowest free offset. Existing offsets of allocations are kept and not
@@ -129,7 +143,7 @@ private:
     int64_t bytes, alignment;
     /// The number of the operation that the allocation is, or is right before.
     int64_t position;
-    Range live;
+    Range live, idle = {0, -1};
     /// The innermost loop around the allocation, empty if there is none.
     std::optional<Range> loop;
   };
@@ -137,6 +151,7 @@ private:
   void number(mlir::Operation *op, int64_t &next);
   Range span(mlir::Operation *op) const { return spans.lookup(op); }
   Range liveRange(AllocOp alloc) const;
+  Range idleRange(AllocOp alloc) const;
   std::optional<Range> loopAround(mlir::Operation *op) const;
 
   KernelOp kernel;

@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tile {
 
@@ -22,6 +23,13 @@ Refusal findSplitLoop(KernelOp kernel, mlir::scf::ForOp &loop);
 /// their sums by themselves: the loop begins with zeros, and all that the
 /// kernel does behind it is to add its results to memory, atomically.
 bool addsAtomically(mlir::scf::ForOp loop);
+
+/// Finds what blocks that divide the rows of the results of such a loop compute
+/// behind it: the operations there, and the tiles in front of it that they
+/// need. Refuses a loop whose results differ in their rows, and operations that
+/// compute a row from others. Extents may be open.
+Refusal findRowwiseEpilogue(mlir::scf::ForOp loop,
+                            llvm::SetVector<mlir::Operation *> &epilogue);
 
 /// The division of the tiles of the last wave among `blocks` blocks (stream-K,
 /// tile-split-reduction). Most blocks have a part of one tile; the others share

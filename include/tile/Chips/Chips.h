@@ -135,6 +135,10 @@ struct Chip {
   /// Dies with a second-level cache of their own, to which the hardware gives
   /// consecutive blocks in turn.
   int64_t dies = 1;
+  /// Clusters of 1, 2, ... blocks that run at once if each multiprocessor has
+  /// room for one block. A cluster has its blocks in one group of
+  /// multiprocessors, so some of these stay idle. If empty, an eighth does.
+  llvm::ArrayRef<uint8_t> clusters = {};
 
   /// Returns how reads and stores use the banks of shared memory.
   Banks getReadBanks() const { return {banks, readBlocks}; }
@@ -144,6 +148,10 @@ struct Chip {
 /// Returns the blocks that share the `warps` warps of a program: one, if a
 /// block may have so many, else those of a cluster.
 int64_t countClusterBlocks(const Chip &chip, int64_t warps);
+
+/// Returns how many blocks run at once in clusters of `blocks` blocks, if a
+/// multiprocessor has room for `resident` blocks.
+int64_t countClusterPlaces(const Chip &chip, int64_t resident, int64_t blocks);
 
 /// Returns all chips, in the order of --chip=help.
 llvm::ArrayRef<Chip> chips();

@@ -309,11 +309,27 @@ void Predictor::visit(Operation *op, Work &work) {
     visitCompute(op, work);
 }
 
+/// Adds the work behind the loop whose sums a cluster exchanges. Each block has
+/// a part of the rows.
+void Predictor::visitRows(Operation &loop, Work &work) {
+  exchangeSums(work);
+  Work rows;
+  for (Operation &op : llvm::make_range(std::next(Block::iterator(loop)),
+                                        loop.getBlock()->end()))
+    visit(&op, rows);
+  double share = 1.0 / *candidate.split;
+  for (unsigned unit = 0; unit < kCostUnits; ++unit)
+    work.units[unit] += share * rows.units[unit];
+  work.storedElements += share * rows.storedElements;
+}
+
 void Predictor::visit(Block &block, Work &work) {
   for (Operation &op : block) {
     visit(&op, work);
     // Another kernel does what comes after the loop.
     if (storesSums && candidate.split && &op == splitLoop)
       return storeSums(work);
+    if (candidate.splitsInCluster && &op == splitLoop)
+      return visitRows(op, work);
   }
 }

@@ -55,6 +55,11 @@ static constexpr int64_t kManyRegisters = 96;
 /// a cluster adds.
 static constexpr double kPlainBlockCycles = 500, kClusterCycles = 1000;
 
+/// Neighbours that read the same bytes at the same time share the way to the
+/// second-level cache. The n blocks of a cluster that share iterations read
+/// different bytes, and what they read takes n^kUnsharedReads times as long.
+static constexpr double kUnsharedReads = 0.4;
+
 StringRef tile::stringify(CostUnit unit) {
   static constexpr StringRef names[] = {
       "matrix",        "exponentials",       "arithmetic",
@@ -241,12 +246,20 @@ Refusal Predictor::run(Cost &cost) {
     if (candidate.streamK && StreamKPlan(tiles, *candidate.streamK).left == 0)
       return "no tiles are left over for 'stream_k = " +
              std::to_string(*candidate.streamK) + "'";
-    storesSums = !addsAtomically(splitLoop);
+    bool isAtomic = addsAtomically(splitLoop);
+    storesSums = !isAtomic && !candidate.splitsInCluster;
+    if (candidate.splitsInCluster)
+      if (Refusal refusal = checkClusterSplit())
+        return refusal;
   }
   cacheGain = getCacheGain(cost.blocks);
+  if (candidate.splitsInCluster)
+    cacheGain *= std::pow(double(*candidate.split), -kUnsharedReads);
   Work work;
   visit(kernel.getBody().front(), work);
   cost.isPadded = isPadded;
+  if (isPadded && candidate.splitsInCluster)
+    return std::string("blocks of a cluster cannot divide padded rows");
   if (Refusal refusal = chooseMemory(work, cost))
     return refusal;
   addTotals(work, 1, cost);
@@ -258,7 +271,11 @@ Refusal Predictor::run(Cost &cost) {
     memoryBytes +=
         countMissedBytes(programs, double(cost.residentBlocks) / clusterBlocks);
   memoryShare = std::min(memoryBytes / std::max(cost.cacheBytes, 1.0), 1.0);
-  double places = double(chip.processors) * cost.residentBlocks;
+  cost.places = double(chip.processors) * cost.residentBlocks;
+  if (candidate.splitsInCluster)
+    cost.places =
+        countClusterPlaces(chip, cost.residentBlocks, *candidate.split);
+  double places = cost.places;
   double full = std::floor(cost.blocks / places);
   double left = candidate.streamK ? 0 : cost.blocks - full * places;
   double ends = facts.hasProducts ? kBlockCycles : kPlainBlockCycles;

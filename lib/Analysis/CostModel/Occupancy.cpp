@@ -111,6 +111,9 @@ void Predictor::addStaging(Type tile, int64_t elementBits) {
   stagedPartBytes = std::max(stagedPartBytes, bytes);
 }
 
+/// The share of the rows that sums have as padding between banks.
+static constexpr int64_t kPaddedShare = 8;
+
 /// Plans the warp roles as tile-choose-roles does.
 Refusal Predictor::chooseRoles(Schedule given, int64_t chained, Cost &cost,
                                bool &isSlower) {
@@ -129,6 +132,11 @@ Refusal Predictor::chooseRoles(Schedule given, int64_t chained, Cost &cost,
                               : std::max(fixedBytes, results);
     if (schedule.storers.value_or(0) != 0)
       fixed += addedBytes;
+    // Sums and results take the memory of the rings.
+    if (exchangedSumBytes != 0)
+      return std::max(fixedBytes + *schedule.stages * stageBytes,
+                      exchangedSumBytes + exchangedSumBytes / kPaddedShare) +
+             kBarrierBytes;
     return fixed + *schedule.stages * stageBytes + kBarrierBytes;
   };
   auto check = [&](const Schedule &schedule, StoreStaging staging,

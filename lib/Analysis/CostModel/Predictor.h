@@ -97,6 +97,7 @@ private:
   void visit(mlir::Block &block, Work &work);
   void visit(mlir::Operation *op, Work &work);
   void visitBranch(mlir::scf::IfOp op, Work &work);
+  void visitRows(mlir::Operation &loop, Work &work);
   void visitProduct(DotOp dot, Work &work);
   void visitCompute(mlir::Operation *op, Work &work);
   void addMoved(mlir::Value buffer, double bytes, double requests, Work &work);
@@ -111,6 +112,8 @@ private:
   Refusal chooseRoles(Schedule given, int64_t chained, Cost &cost,
                       bool &isSlower);
   void addStaging(mlir::Type tile, int64_t elementBits);
+  Refusal checkClusterSplit();
+  void exchangeSums(Work &work);
   void storeSums(Work &work);
   double getSumTime(double blocks) const;
   double getSharedTime(const Work &work, const Cost &cost) const;
@@ -144,6 +147,9 @@ private:
   mlir::scf::ForOp splitLoop;
   /// Whether another kernel adds the sums of these blocks.
   bool storesSums = false;
+  /// Bytes of the sums that a block of a cluster leaves to the others. They
+  /// take the memory of the rings.
+  int64_t exchangedSumBytes = 0;
   /// The number of splitLoop among the loops of the kernel's body.
   size_t splitLoopNumber = 0;
   llvm::DenseMap<mlir::Value, double> numbers;

@@ -16,6 +16,36 @@ using namespace tile;
 /// sums, without those of its reads.
 static constexpr double kSumCycles = 8000;
 
+/// Cycles of the two barriers of a cluster that exchanges sums, and the bytes
+/// that a multiprocessor reads in a cycle from the shared memory of others.
+static constexpr double kClusterSumCycles = 2500, kClusterBytes = 48;
+
+/// Refuses clusters whose blocks cannot divide the rows of the sums.
+Refusal Predictor::checkClusterSplit() {
+  int64_t blocks = *candidate.split;
+  if (blocks > chip.clusterBlocks)
+    return chip.name.str() + " has clusters of at most " +
+           std::to_string(chip.clusterBlocks) + " blocks";
+  llvm::SetVector<Operation *> epilogue;
+  if (Refusal refusal = findRowwiseEpilogue(splitLoop, epilogue))
+    return refusal;
+  for (Type tile : splitLoop.getResultTypes())
+    if (int64_t rows = getShape(tile)[0]; rows % blocks != 0)
+      return std::to_string(blocks) + " blocks cannot divide " +
+             std::to_string(rows) + " rows";
+  return std::nullopt;
+}
+
+/// Adds the exchange of the sums in a cluster.
+void Predictor::exchangeSums(Work &work) {
+  for (Type result : splitLoop.getResultTypes()) {
+    double bytes = countElements(result) * sizeof(float);
+    at(work.units, CostUnit::Serial) +=
+        kClusterSumCycles + bytes / rates.sharedBytes + bytes / kClusterBytes;
+    exchangedSumBytes = std::max<int64_t>(exchangedSumBytes, bytes);
+  }
+}
+
 /// Adds the stores of the sums.
 void Predictor::storeSums(Work &work) {
   for (Value result : splitLoop.getResults()) {

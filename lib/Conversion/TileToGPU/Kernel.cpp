@@ -284,6 +284,9 @@ FailureOr<mlir::gpu::GPUFuncOp> tile::outlineKernel(KernelOp kernel,
   int64_t threads = countWarps(kernel) * chip.warpSize;
   func.setKnownBlockSizeAttr(
       builder.getDenseI32ArrayAttr({int32_t(threads), 1, 1}));
+  if (int32_t blocks = kernel.getClusterBlocks(); blocks > 1)
+    func->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
+                  builder.getDenseI32ArrayAttr({blocks, 1, 1}));
   GridOp grid = kernel.getGrid();
   int64_t sharedBytes = kernel.getSharedBytes().value_or(0);
   bool waits = containsOp(kernel, llvm::IsaPred<WaitPrerequisitesOp>);

@@ -120,6 +120,8 @@ void addBulkAddConversions(ConversionAdder &conversions);
 void addRoleConversions(ConversionAdder &conversions);
 /// Assertions and prints.
 void addDebugConversions(ConversionAdder &conversions);
+/// Blocks of a cluster.
+void addClusterConversions(ConversionAdder &conversions);
 /// Dependent kernel launches.
 void addLaunchConversions(ConversionAdder &conversions);
 /// MMAs that read shared memory, and their fences.

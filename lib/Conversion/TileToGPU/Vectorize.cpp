@@ -139,7 +139,7 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     target.addLegalOp<UnrealizedConversionCastOp, amdgpu::GatherToLDSOp,
                       amdgpu::SchedBarrierOp, amdgpu::TransposeLoadOp,
                       LLVM::FenceOp, LLVM::InlineAsmOp, LLVM::IntToPtrOp,
-                      ROCDL::ReadfirstlaneOp>();
+                      LLVM::LoadOp, ROCDL::ReadfirstlaneOp>();
     target.addIllegalDialect<TileDialect, tensor::TensorDialect>();
     target.addDynamicallyLegalDialect<arith::ArithDialect, math::MathDialect>(
         [&](Operation *op) { return converter.isLegal(op); });
@@ -152,6 +152,7 @@ struct Vectorize : tile::impl::TileVectorizeBase<Vectorize> {
     ConversionAdder conversions(patterns, converter, context);
     addAtomicConversions(conversions);
     addBufferConversions(conversions);
+    addClusterConversions(conversions);
     addBulkAddConversions(conversions);
     addComputeConversions(conversions);
     addDebugConversions(conversions);

@@ -151,6 +151,15 @@ static void readRank(Thread &thread, const Call &call) {
   call.setResult<uint32_t>(thread.rank);
 }
 
+static void arriveInCluster(Thread &thread, const Call &) {
+  thread.signalled = thread.block->arriveInCluster(thread);
+}
+
+static void waitForCluster(Thread &thread, const Call &call) {
+  uint64_t phase = takeSignalled(thread, call);
+  thread.block->waitForCluster(thread, *call.site, phase);
+}
+
 /// Returns the address in the shared memory of another block of the cluster.
 static void mapToBlock(Thread &thread, const Call &call) {
   Block &block = *thread.block;
@@ -338,15 +347,15 @@ llvm::ArrayRef<Instruction> tile::cpu::nvidiaInstructions() {
        barrierArrive},
       {"llvm.nvvm.barrier.cta.arrive.count", Work::Barrier, barrierArrive},
 
-      {"llvm.nvvm.barrier.cluster.arrive", Work::Barrier, signalBarrier},
+      {"llvm.nvvm.barrier.cluster.arrive", Work::Barrier, arriveInCluster},
       {"llvm.nvvm.barrier.cluster.arrive.aligned", Work::Barrier,
-       signalBarrier},
+       arriveInCluster},
       {"llvm.nvvm.barrier.cluster.arrive.relaxed", Work::Barrier,
-       signalBarrier},
+       arriveInCluster},
       {"llvm.nvvm.barrier.cluster.arrive.relaxed.aligned", Work::Barrier,
-       signalBarrier},
-      {"llvm.nvvm.barrier.cluster.wait", Work::Barrier, awaitBarrier},
-      {"llvm.nvvm.barrier.cluster.wait.aligned", Work::Barrier, awaitBarrier},
+       arriveInCluster},
+      {"llvm.nvvm.barrier.cluster.wait", Work::Barrier, waitForCluster},
+      {"llvm.nvvm.barrier.cluster.wait.aligned", Work::Barrier, waitForCluster},
 
       {"llvm.nvvm.cp.async.ca.shared.global.*", Work::Copy, copyAsync, nullptr,
        nullptr, decodeCopy},

@@ -152,7 +152,7 @@ static void multiply(Warp &warp, const Site &site, const Wgmma &wgmma,
                      llvm::ArrayRef<Call> lanes) {
   const Mma &row = *wgmma.row;
   constexpr unsigned rows = 16, mostDepth = 32, mostColumns = 256;
-  unsigned n = wgmma.n, first = warp.id % row.warps * row.m;
+  unsigned n = wgmma.n, first = warp.inBlock % row.warps * row.m;
   unsigned bytes = getBits(row.operand) / 8;
   T a[rows][mostDepth], b[mostDepth][mostColumns], d[rows][mostColumns];
 

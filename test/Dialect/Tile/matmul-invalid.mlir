@@ -212,7 +212,7 @@ func.func @unknown_attribute(%a: !a, %b: !a, %c: !a) {
 
 !a = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
 func.func @field(%a: !a, %b: !a, %c: !a) {
-  // expected-error @+1 {{'tile.matmul' op the schedule of a product has no field 'tile', only consumer_groups, producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, late_products, split, stream_k, order, params, warps}}
+  // expected-error @+1 {{'tile.matmul' op the schedule of a product has no field 'tile', only consumer_groups, producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, late_products, split, cluster_split, stream_k, order, params, warps}}
   tile.matmul %a, %b to %c {schedule = #tile.schedule<tile = [64, 64]>} : !a, !a, !a
   return
 }

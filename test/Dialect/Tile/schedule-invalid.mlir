@@ -1,6 +1,6 @@
 // RUN: tile-opt %s -split-input-file -verify-diagnostics
 
-// expected-error@+1 {{a schedule has no field 'warp'; its fields are tile, pack_heads, warps, column_warps, consumer_groups, producers, storers, registers, stages, work_stages, in_flight, turns, save_registers, keep_loops, late_products, split, stream_k, order, params}}
+// expected-error@+1 {{a schedule has no field 'warp'; its fields are tile, pack_heads, warps, column_warps, consumer_groups, producers, storers, registers, stages, work_stages, in_flight, turns, save_registers, keep_loops, late_products, split, cluster_split, stream_k, order, params}}
 func.func private @f() attributes {s = #tile.schedule<warp = 4>}
 
 // -----
@@ -120,6 +120,18 @@ func.func private @f() attributes {s = #tile.schedule<stream_k = 1>}
 func.func private @f() attributes {s = #tile.schedule<split = 2, stream_k = 132>}
 
 // -----
+// expected-error@+1 {{'split' and 'cluster_split' of a schedule contradict each other}}
+func.func private @f() attributes {s = #tile.schedule<split = 2, cluster_split = 2>}
+
+// -----
+// expected-error@+1 {{'cluster_split' and 'stream_k' of a schedule contradict each other}}
+func.func private @f() attributes {s = #tile.schedule<cluster_split = 2, stream_k = 132>}
+
+// -----
+// expected-error@+1 {{field 'cluster_split' of a schedule lies in 2 .. 8, got 16}}
+func.func private @f() attributes {s = #tile.schedule<cluster_split = 16>}
+
+// -----
 // expected-error@+1 {{field 'turns' of a schedule needs roles: 'producers' is 0}}
 func.func private @f() attributes {s = #tile.schedule<producers = 0, turns>}
 
@@ -128,14 +140,14 @@ func.func private @f() attributes {s = #tile.schedule<producers = 0, turns>}
 func.func private @f() attributes {s = #tile.schedule<producers = 0, save_registers>}
 
 // -----
-// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'tile', only consumer_groups, producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, late_products, split, stream_k, order, params}}
+// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'tile', only consumer_groups, producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, late_products, split, cluster_split, stream_k, order, params}}
 tile.kernel @f() attributes {num_warps = 8 : i32, schedule = #tile.schedule<tile = [64, 64]>} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 }
 
 // -----
-// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'warps', only consumer_groups, producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, late_products, split, stream_k, order, params}}
+// expected-error@+1 {{'tile.kernel' op the schedule of a kernel has no field 'warps', only consumer_groups, producers, storers, registers, stages, work_stages, turns, save_registers, keep_loops, late_products, split, cluster_split, stream_k, order, params}}
 tile.kernel @f() attributes {num_warps = 8 : i32, schedule = #tile.schedule<warps = 8>} {
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1

@@ -59,8 +59,9 @@ TEST_F(TileAttrs, KernelRefusesALayoutThatDoesNotCoverItsTile) {
   auto kernel = KernelOp::create(
       builder, loc, builder.getStringAttr("grow"),
       mlir::TypeAttr::get(builder.getFunctionType({}, {})),
-      builder.getI32IntegerAttr(1), ScheduleAttr(), mlir::IntegerAttr(),
-      mlir::DictionaryAttr(), mlir::ArrayAttr(), mlir::ArrayAttr());
+      builder.getI32IntegerAttr(1), mlir::IntegerAttr(), ScheduleAttr(),
+      mlir::IntegerAttr(), mlir::DictionaryAttr(), mlir::ArrayAttr(),
+      mlir::ArrayAttr());
   builder.setInsertionPointToEnd(&kernel.getBody().emplaceBlock());
   mlir::Value one = mlir::arith::ConstantIndexOp::create(builder, loc, 1);
   GridOp::create(builder, loc, one, one, one);

@@ -33,6 +33,9 @@ public:
         manifest(tile::gpu::findManifest(func)) {}
 
   LogicalResult run();
+  /// Lets blocks that are written as those of a cluster have one place in the
+  /// grid.
+  void placeBlocks();
 
 private:
   LogicalResult check();
@@ -274,18 +277,11 @@ LogicalResult ClusterFormer::run() {
   SmallVector<ClusterExchange> exchanges;
   std::optional<std::string> reason =
       findExchanges(func, threads * blocks, exchanges);
-  func.walk([&](Operation *op) {
-    b.setLoc(op->getLoc());
-    if (auto thread = dyn_cast<mlir::gpu::ThreadIdOp>(op)) {
-      replaceThread(thread);
-    } else if (auto block = dyn_cast<mlir::gpu::BlockIdOp>(op)) {
-      if (block.getDimension() == mlir::gpu::Dimension::x)
-        replaceBlock(block);
-    } else if (auto grid = dyn_cast<mlir::gpu::GridDimOp>(op)) {
-      if (grid.getDimension() == mlir::gpu::Dimension::x)
-        replaceGrid(grid);
-    }
+  func.walk([&](mlir::gpu::ThreadIdOp thread) {
+    b.setLoc(thread.getLoc());
+    replaceThread(thread);
   });
+  placeBlocks();
   if (reason) {
     remark::missed(func.getLoc(), remark::RemarkOpts::name("count-arrivals")
                                       .category("tile-form-clusters"))
@@ -295,8 +291,21 @@ LogicalResult ClusterFormer::run() {
   } else if (!exchanges.empty()) {
     countArrivals(exchanges);
   }
-  setSizes();
   return success();
+}
+
+void ClusterFormer::placeBlocks() {
+  func.walk([&](Operation *op) {
+    b.setLoc(op->getLoc());
+    if (auto block = dyn_cast<mlir::gpu::BlockIdOp>(op)) {
+      if (block.getDimension() == mlir::gpu::Dimension::x)
+        replaceBlock(block);
+    } else if (auto grid = dyn_cast<mlir::gpu::GridDimOp>(op)) {
+      if (grid.getDimension() == mlir::gpu::Dimension::x)
+        replaceGrid(grid);
+    }
+  });
+  setSizes();
 }
 
 namespace {
@@ -309,7 +318,14 @@ struct FormClusters : tile::impl::TileFormClustersBase<FormClusters> {
       return signalPassFailure();
     for (auto func : getOperation().getOps<mlir::gpu::GPUFuncOp>()) {
       std::optional<ArrayRef<int32_t>> size = func.getKnownBlockSize();
-      if (!size || (*size)[0] <= kMostThreads || !tile::gpu::findManifest(func))
+      if (!size || !tile::gpu::findManifest(func))
+        continue;
+      if (auto cluster = func->getAttrOfType<DenseI32ArrayAttr>(
+              NVVM::NVVMDialect::getClusterDimAttrName())) {
+        ClusterFormer(func, (*size)[0], cluster[0]).placeBlocks();
+        continue;
+      }
+      if ((*size)[0] <= kMostThreads)
         continue;
       int64_t threads = (*size)[0];
       int64_t blocks = countClusterBlocks(*chip, threads / chip->warpSize);

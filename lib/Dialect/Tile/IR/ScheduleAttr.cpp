@@ -273,6 +273,7 @@ static constexpr Limits kLimits[] = {
     {"work_stages", 0, 2},
     {"in_flight", 1, 2},
     {"split", 1, 64},
+    {"cluster_split", 2, kMostClusterBlocks},
     {"stream_k", 2, 4096},
 };
 
@@ -361,9 +362,16 @@ LogicalResult ScheduleAttr::verify(EmitError emitError, Schedule fields) {
   if (fields.inFlight == 1 && fields.workStages.value_or(0) != 0)
     return emitError() << "field 'work_stages' of a schedule needs two "
                           "products in flight: 'in_flight' is 1";
-  if (fields.streamK && fields.split.value_or(1) != 1)
-    return emitError() << "'split' and 'stream_k' of a schedule contradict "
-                          "each other";
+  SmallVector<StringRef> shares;
+  if (fields.split.value_or(1) != 1)
+    shares.push_back("split");
+  if (fields.clusterSplit)
+    shares.push_back("cluster_split");
+  if (fields.streamK)
+    shares.push_back("stream_k");
+  if (shares.size() > 1)
+    return emitError() << "'" << shares[0] << "' and '" << shares[1]
+                       << "' of a schedule contradict each other";
   if (fields.warps)
     return verifyWarps(fields, *fields.warps, emitError);
   return success();
@@ -424,8 +432,8 @@ ArrayRef<StringRef> KernelOp::getScheduleFields() {
   static constexpr StringRef fields[] = {
       "consumer_groups", "producers",     "storers", "registers",
       "stages",          "work_stages",   "turns",   "save_registers",
-      "keep_loops",      "late_products", "split",   "stream_k",
-      "order",           "params"};
+      "keep_loops",      "late_products", "split",   "cluster_split",
+      "stream_k",        "order",         "params"};
   return fields;
 }
 

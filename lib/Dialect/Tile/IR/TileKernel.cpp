@@ -83,6 +83,13 @@ LogicalResult KernelOp::verify() {
     return emitOpError() << "has " << getNumWarps()
                          << " warps; a cluster has at most "
                          << kMostClusterWarps;
+  if (getClusterBlocks() > kMostClusterBlocks)
+    return emitOpError() << "has clusters of " << getClusterBlocks()
+                         << " blocks; a cluster has at most "
+                         << kMostClusterBlocks;
+  if (getClusterBlocks() > 1 && getNumWarps() > kMostWarps)
+    return emitOpError() << "has blocks of " << getNumWarps()
+                         << " warps; a block has at most " << kMostWarps;
   if (std::optional<DictionaryAttr> extents = getExtents())
     for (NamedAttribute extent : *extents)
       if (!extent.getValue() || !isa<IntegerAttr>(extent.getValue()))

@@ -817,29 +817,6 @@ static LogicalResult verifySliced(Operation *op, Type bigType, Type smallType,
 }
 
 /// Verifies that `kind` is defined for elements of this type.
-static LogicalResult
-verifyReductionKind(Operation *op, arith::AtomicRMWKind kind, Type element) {
-  bool isFloatKind = false;
-  switch (kind) {
-  case arith::AtomicRMWKind::addf:
-  case arith::AtomicRMWKind::mulf:
-  case arith::AtomicRMWKind::maximumf:
-  case arith::AtomicRMWKind::minimumf:
-  case arith::AtomicRMWKind::maxnumf:
-  case arith::AtomicRMWKind::minnumf:
-    isFloatKind = true;
-    break;
-  case arith::AtomicRMWKind::assign:
-    return op->emitOpError("kind assign is not a reduction");
-  default:
-    break;
-  }
-  if (isFloatKind != isa<FloatType>(element))
-    return op->emitOpError() << "kind " << stringifyEnum(kind)
-                             << " does not apply to " << element;
-  return success();
-}
-
 LogicalResult ReduceOp::verify() {
   Type element = cast<RankedTensorType>(getSource().getType()).getElementType();
   if (failed(verifyReductionKind(*this, getKind(), element)))

@@ -69,3 +69,27 @@ LogicalResult tile::verifySameLayout(Operation *op, const Layout &expected,
       }
   return diag;
 }
+
+LogicalResult tile::verifyReductionKind(Operation *op,
+                                        arith::AtomicRMWKind kind,
+                                        Type element) {
+  bool isFloatKind = false;
+  switch (kind) {
+  case arith::AtomicRMWKind::addf:
+  case arith::AtomicRMWKind::mulf:
+  case arith::AtomicRMWKind::maximumf:
+  case arith::AtomicRMWKind::minimumf:
+  case arith::AtomicRMWKind::maxnumf:
+  case arith::AtomicRMWKind::minnumf:
+    isFloatKind = true;
+    break;
+  case arith::AtomicRMWKind::assign:
+    return op->emitOpError("kind assign is not a reduction");
+  default:
+    break;
+  }
+  if (isFloatKind != isa<FloatType>(element))
+    return op->emitOpError() << "kind " << stringifyEnum(kind)
+                             << " does not apply to " << element;
+  return success();
+}

@@ -17,6 +17,10 @@ llvm::LogicalResult verifyBothLaidOut(mlir::Operation *op, mlir::Type first,
 llvm::LogicalResult verifyInRegisters(mlir::Operation *op,
                                       mlir::RankedTensorType first,
                                       mlir::RankedTensorType second);
+/// Verifies that `kind` combines elements of this type.
+llvm::LogicalResult verifyReductionKind(mlir::Operation *op,
+                                        mlir::arith::AtomicRMWKind kind,
+                                        mlir::Type element);
 /// Verifies that two layouts of one shape are the same function. Reports the
 /// message `what` and the first difference.
 llvm::LogicalResult verifySameLayout(mlir::Operation *op,

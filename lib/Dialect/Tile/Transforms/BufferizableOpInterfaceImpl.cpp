@@ -100,7 +100,10 @@ struct TransposeModel : TileOpModel<TransposeModel, TransposeOp> {
   }
 };
 
-struct DotModel : TileOpModel<DotModel, DotOp> {
+/// The model of an operation that reads tiles of shared memory or their
+/// buffers.
+template <typename OpT>
+struct ReaderModel : TileOpModel<ReaderModel<OpT>, OpT> {
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
@@ -155,7 +158,8 @@ void tile::registerBufferizableOpInterfaceExternalModels(
   registry.addExtension(+[](MLIRContext *context, TileDialect *) {
     LoadOp::attachInterface<LoadModel>(*context);
     TransposeOp::attachInterface<TransposeModel>(*context);
-    DotOp::attachInterface<DotModel>(*context);
+    DotOp::attachInterface<ReaderModel<DotOp>>(*context);
+    ClusterReduceOp::attachInterface<ReaderModel<ClusterReduceOp>>(*context);
     ConvertLayoutOp::attachInterface<ConvertLayoutModel>(*context);
   });
 }

@@ -22,7 +22,7 @@ static bool touchesSharedTiles(Operation *op) {
 /// memory. Each such tile has one buffer then, and none remains a value.
 static LogicalResult checkSharedTiles(KernelOp kernel) {
   auto check = [](Operation *op) -> WalkResult {
-    if (isa<LoadOp, TransposeOp, DotOp, ConvertLayoutOp>(op))
+    if (isa<LoadOp, TransposeOp, DotOp, ConvertLayoutOp, ClusterReduceOp>(op))
       return WalkResult::advance();
     auto complain = [&](StringRef what, unsigned number, Type type) {
       return op->emitOpError()

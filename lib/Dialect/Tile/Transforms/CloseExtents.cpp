@@ -186,7 +186,8 @@ static Schedule getFields(const Candidate &candidate) {
   fields.params = candidate.params;
   fields.warps = candidate.warps;
   fields.stages = candidate.stages;
-  fields.split = candidate.split;
+  (candidate.splitsInCluster ? fields.clusterSplit : fields.split) =
+      candidate.split;
   fields.streamK = candidate.streamK;
   return fields;
 }

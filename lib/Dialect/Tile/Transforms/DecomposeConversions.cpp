@@ -271,6 +271,27 @@ static Value exchange(const Crossing &crossing, Value source,
   return ConvertLayoutOp::create(b, to, shared);
 }
 
+/// Lets `reduce` read a tile in shared memory.
+static void writeForCluster(ClusterReduceOp reduce, const Chip &chip) {
+  auto source = dyn_cast<RankedTensorType>(reduce.getSource().getType());
+  if (!source || isSharedTile(source))
+    return;
+  SmallVector<int64_t> order =
+      llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, source.getRank())));
+  auto padded = PaddedAttr::get(source.getContext(), 0, order);
+  LayoutAttrInterface layout =
+      spreadOverBanks(padded, /*padding=*/0, source, /*readers=*/{}, chip);
+  // The rows of all blocks lie alike.
+  int64_t rows = cast<RankedTensorType>(reduce.getType()).getDimSize(0);
+  if (auto best = cast<PaddedAttr>(layout);
+      best.getGroup() != 0 && rows % best.getGroup() != 0)
+    layout = PaddedAttr::get(source.getContext(), best.getPad(), order);
+  OpBuilder builder(reduce);
+  reduce.getSourceMutable().assign(
+      ConvertLayoutOp::create(builder, reduce.getLoc(),
+                              withLayout(source, layout), reduce.getSource()));
+}
+
 namespace {
 struct DecomposeConversions
     : tile::impl::TileDecomposeConversionsBase<DecomposeConversions> {
@@ -303,6 +324,8 @@ struct DecomposeConversions
       convert.getResult().replaceAllUsesWith(result);
       convert.erase();
     }
+    getOperation().walk(
+        [&](ClusterReduceOp reduce) { writeForCluster(reduce, *chip); });
   }
 };
 } // namespace

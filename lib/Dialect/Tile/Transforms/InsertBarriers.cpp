@@ -301,12 +301,16 @@ void BarrierInserter::visit(Operation *op, State &state) {
   if (op->getNumRegions() != 0)
     return visitRegions(op, state);
   SmallVector<SharedAccess, 2> accesses;
-  SmallVector<SlotAccess, 2> slots;
+  SmallVector<SlotAccess, 2> slots, drained;
   auto add = [&](Operation *accessing) {
     for (const SharedAccess &access : getSharedAccesses(accessing)) {
       unsigned number = numbers.lookup(access.root);
-      if (guarded.test(number))
+      if (guarded.test(number)) {
+        // A buffer that takes the memory waits for the last reads.
+        if (overlapping[number].count() > 1 && !access.isWrite)
+          drained.push_back(SlotAccess::get(accessing, access.root, number));
         continue;
+      }
       accesses.push_back(access);
       slots.push_back(SlotAccess::get(accessing, access.root, number));
     }
@@ -323,6 +327,8 @@ void BarrierInserter::visit(Operation *op, State &state) {
     isNeeded |= needsBarrier(slot, access.isWrite, state);
   if (isNeeded)
     barrierBefore(op, state, isGlobal);
+  for (const SlotAccess &slot : drained)
+    state.read.insert(slot);
   if (auto global = globals.find(op); global != globals.end())
     state.global.set(global - globals.begin());
   for (auto [access, slot] : llvm::zip_equal(accesses, slots)) {

@@ -10,7 +10,6 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "tile/Analysis/GlobalMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -50,6 +49,8 @@ public:
   }
 
   void run(SymbolTable &symbols);
+  /// Lets `blocks` blocks of a cluster share the iterations.
+  Refusal runInCluster(int64_t blocks);
 
 private:
   /// One of the kernels.
@@ -63,18 +64,20 @@ private:
   };
 
   Copy prepare(KernelOp copy);
+  SmallVector<Value> setIterations(scf::ForOp loop, Value begin, Value end,
+                                   int64_t units);
   void divideIterations(Copy &copy);
   void storeSums(ImplicitLocOpBuilder &b, Copy &copy, Value number);
+  void copyEpilogue(scf::ForOp loop, MutableArrayRef<Value> starts);
   int64_t countPieces(const Copy &copy);
-  void divideEpilogue(Copy &copy, int64_t pieces, Value offset);
+  void divideEpilogue(int64_t pieces, Value offset);
   void addSums(Copy &copy);
 
   KernelOp kernel;
   std::unique_ptr<Partition> partition;
   SmallVector<RankedTensorType> tiles;
   SmallVector<std::string> names;
-  /// The operations after the loop, and those that they need of the others, if
-  /// each computes every element of a tile from elements at the same place.
+  /// What computes the rows of results (findRowwiseEpilogue).
   llvm::SetVector<Operation *> epilogue;
 };
 } // namespace
@@ -232,6 +235,33 @@ void Splitter::storeSums(ImplicitLocOpBuilder &b, Copy &copy, Value number) {
   }
 }
 
+/// Lets `loop` run the iterations from `begin` to `end`, which count in equal
+/// parts of all, `units`, and add them to zeros. Returns the previous starts.
+SmallVector<Value> Splitter::setIterations(scf::ForOp loop, Value beginUnit,
+                                           Value endUnit, int64_t unitCount) {
+  ImplicitLocOpBuilder b(loop.getLoc(), loop);
+  Value first = loop.getLowerBound();
+  // A loop that ends before it begins has a count that is not positive, and so
+  // have its parts.
+  Value length = arith::SubIOp::create(b, loop.getUpperBound(), first);
+  Value count = arith::CeilDivSIOp::create(b, length, loop.getStep());
+  Value units = arith::ConstantIndexOp::create(b, unitCount);
+  auto locate = [&](Value unit) {
+    Value iteration =
+        arith::DivSIOp::create(b, arith::MulIOp::create(b, unit, count), units);
+    return arith::AddIOp::create(
+        b, first, arith::MulIOp::create(b, iteration, loop.getStep()));
+  };
+  Value begin = locate(beginUnit);
+  Value end = arith::MinSIOp::create(b, loop.getUpperBound(), locate(endUnit));
+  loop.getLowerBoundMutable().assign(begin);
+  loop.getUpperBoundMutable().assign(end);
+  SmallVector<Value> starts(loop.getInitArgs());
+  for (auto [init, tile] : llvm::zip_equal(loop.getInitArgsMutable(), tiles))
+    init.set(createZero(b, tile));
+  return starts;
+}
+
 /// Lets a block run the iterations of its part.
 void Splitter::divideIterations(Copy &copy) {
   Part part = divideLaunch(copy.kernel, copy.grid,
@@ -239,27 +269,9 @@ void Splitter::divideIterations(Copy &copy) {
                              return partition->dividePart(b, grid);
                            });
   scf::ForOp loop = copy.loop;
+  SmallVector<Value> starts =
+      setIterations(loop, part.begin, part.end, partition->countUnits());
   ImplicitLocOpBuilder b(loop.getLoc(), loop);
-  Value first = loop.getLowerBound();
-  // A loop that ends before it begins has a count that is not positive, and so
-  // have its parts.
-  Value length = arith::SubIOp::create(b, loop.getUpperBound(), first);
-  Value count = arith::CeilDivSIOp::create(b, length, loop.getStep());
-  Value units = arith::ConstantIndexOp::create(b, partition->countUnits());
-  auto locate = [&](Value unit) {
-    Value iteration =
-        arith::DivSIOp::create(b, arith::MulIOp::create(b, unit, count), units);
-    return arith::AddIOp::create(
-        b, first, arith::MulIOp::create(b, iteration, loop.getStep()));
-  };
-  Value begin = locate(part.begin);
-  Value end = arith::MinSIOp::create(b, loop.getUpperBound(), locate(part.end));
-  loop.getLowerBoundMutable().assign(begin);
-  loop.getUpperBoundMutable().assign(end);
-  SmallVector<Value> starts(loop.getInitArgs());
-  for (auto [init, tile] : llvm::zip_equal(loop.getInitArgsMutable(), tiles))
-    init.set(createZero(b, tile));
-
   b.setInsertionPointAfter(loop);
   if (copy.sums.empty()) {
     if (part.isWhole)
@@ -286,75 +298,41 @@ void Splitter::divideIterations(Copy &copy) {
   }
 }
 
-/// Returns true if `op` computes each element of a tile from elements of tiles
-/// at the same place. Operations on scalars change no memory.
-static bool isElementwise(Operation *op, ArrayRef<int64_t> shape) {
-  auto isOther = [&](Type type) {
-    auto tile = dyn_cast<RankedTensorType>(type);
-    return tile && (tile.getShape() != shape || tile.getEncoding());
-  };
-  if (op->getNumRegions() != 0 ||
-      llvm::any_of(op->getOperandTypes(), isOther) ||
-      llvm::any_of(op->getResultTypes(), isOther))
-    return false;
-  auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
-  if (llvm::none_of(op->getOperandTypes(), isTile) &&
-      llvm::none_of(op->getResultTypes(), isTile))
-    return isMemoryEffectFree(op) || isa<LoadScalarOp>(op);
-  if (auto constant = dyn_cast<arith::ConstantOp>(op))
-    return isa<SplatElementsAttr>(constant.getValue());
-  if (auto load = dyn_cast<LoadOp>(op))
-    return !load.getBuffer().getType().isShared();
-  if (auto store = dyn_cast<StoreOp>(op))
-    return !store.getBuffer().getType().isShared();
-  return op->hasTrait<OpTrait::Elementwise>() || isa<tensor::SplatOp>(op);
-}
-
-/// Returns true if `op` may read elements that `write` writes in another row of
-/// the tile.
-static bool readsOtherRows(Operation *op, StoreOp write) {
-  if (isa<LoadOp>(op) &&
-      llvm::equal(op->getOperands(), write->getOperands().drop_front()))
-    return false;
-  BlockArgument argument = getRootArgument(write.getBuffer());
-  return llvm::any_of(getGlobalAccesses(op), [&](const GlobalAccess &access) {
-    return !access.isWrite && access.mayOverlap(argument) &&
-           !areDisjointSlices(access.buffer, write.getBuffer());
-  });
-}
-
-/// Finds the operations after the loop, and returns the number of blocks that
-/// can divide a tile by its rows there: 1 if a row needs others.
+/// Returns the number of blocks that can divide a tile by its rows after the
+/// loop: 1 if a row needs others.
 int64_t Splitter::countPieces(const Copy &copy) {
-  scf::ForOp loop = copy.loop;
-  ArrayRef<int64_t> shape = tiles.front().getShape();
-  if (llvm::any_of(tiles, [&](RankedTensorType tile) {
-        return tile.getShape() != shape;
-      }))
+  if (findRowwiseEpilogue(copy.loop, epilogue))
     return 1;
-  for (Operation *op = loop->getNextNode(); op; op = op->getNextNode())
-    if (!isa<GridOp, RequireOp, ReturnOp>(op))
-      epilogue.insert(op);
-  for (Value init : loop.getInitArgs())
-    if (Operation *op = init.getDefiningOp())
-      epilogue.insert(op);
-  for (size_t i = 0; i < epilogue.size(); ++i) {
-    if (!isElementwise(epilogue[i], shape))
-      return 1;
-    for (Value operand : epilogue[i]->getOperands())
-      if (Operation *op = operand.getDefiningOp(); op && op != loop)
-        epilogue.insert(op);
-  }
-  for (Operation *write : epilogue)
-    if (auto store = dyn_cast<StoreOp>(write))
-      for (Operation *op : epilogue)
-        if (readsOtherRows(op, store))
-          return 1;
+  ArrayRef<int64_t> shape = tiles.front().getShape();
   int64_t pieces = 1, elements = tiles.front().getNumElements();
   while (shape[0] % (2 * pieces) == 0 &&
          elements / (2 * pieces) >= kBlockElements)
     pieces *= 2;
   return pieces;
+}
+
+/// Replaces operations of the epilogue in front of the loop by copies behind
+/// it, if they compute tiles: the loop may need theirs. `starts` are values of
+/// the epilogue.
+void Splitter::copyEpilogue(scf::ForOp loop, MutableArrayRef<Value> starts) {
+  llvm::SetVector<Operation *> copies;
+  IRMapping mapping;
+  OpBuilder builder(loop->getContext());
+  builder.setInsertionPointAfter(loop);
+  for (Operation &op :
+       llvm::make_range(loop->getBlock()->begin(), Block::iterator(loop)))
+    if (epilogue.contains(&op) &&
+        llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>))
+      copies.insert(builder.clone(op, mapping));
+  for (Operation *op : epilogue)
+    if (op->getBlock() == loop->getBlock() && loop->isBeforeInBlock(op))
+      copies.insert(op);
+  for (Operation *op : copies)
+    for (OpOperand &operand : op->getOpOperands())
+      operand.set(mapping.lookupOrDefault(operand.get()));
+  for (Value &start : starts)
+    start = mapping.lookupOrDefault(start);
+  epilogue = std::move(copies);
 }
 
 /// Returns the rows of `tile` that a block of the second kernel computes.
@@ -365,7 +343,7 @@ static RankedTensorType getPiece(RankedTensorType tile, int64_t pieces) {
 }
 
 /// Lets the operations after the loop compute the rows from `offset` on.
-void Splitter::divideEpilogue(Copy &copy, int64_t pieces, Value offset) {
+void Splitter::divideEpilogue(int64_t pieces, Value offset) {
   auto shift = [&](Operation *op, OpOperand &row) {
     ImplicitLocOpBuilder b(op->getLoc(), op);
     row.set(arith::AddIOp::create(b, row.get(), offset));
@@ -383,6 +361,16 @@ void Splitter::divideEpilogue(Copy &copy, int64_t pieces, Value offset) {
         shift(op, load.getIndicesMutable()[0]);
     } else if (auto store = dyn_cast<StoreOp>(op)) {
       shift(op, store.getIndicesMutable()[0]);
+    } else if (auto iota = dyn_cast<IotaOp>(op); iota && iota.getDim() == 0) {
+      ImplicitLocOpBuilder b(op->getLoc(), op);
+      b.setInsertionPointAfter(op);
+      auto tile = cast<RankedTensorType>(iota.getType());
+      Value first = offset;
+      if (!tile.getElementType().isIndex())
+        first = arith::IndexCastOp::create(b, tile.getElementType(), offset);
+      Value firsts = tensor::SplatOp::create(b, tile, first);
+      Value rows = arith::AddIOp::create(b, iota, firsts);
+      iota.getResult().replaceAllUsesExcept(rows, rows.getDefiningOp());
     }
   }
 }
@@ -403,7 +391,7 @@ void Splitter::addSums(Copy &copy) {
     int64_t rows = tiles.front().getDimSize(0) / pieces;
     offset = arith::MulIOp::create(b, piece.piece,
                                    arith::ConstantIndexOp::create(b, rows));
-    divideEpilogue(copy, pieces, offset);
+    divideEpilogue(pieces, offset);
   }
   b.setInsertionPoint(loop);
   int64_t elements = 0;
@@ -461,15 +449,83 @@ void Splitter::run(SymbolTable &symbols) {
   addSums(last);
 }
 
-/// Takes the fields of the pass from `schedule`. Returns how blocks share the
-/// iterations of the loop; null if they do not.
-static std::unique_ptr<Partition> takePartition(Schedule &schedule) {
+Refusal Splitter::runInCluster(int64_t blocks) {
+  scf::ForOp loop = getLoop(kernel);
+  if (Refusal refusal = findRowwiseEpilogue(loop, epilogue))
+    return refusal;
+  int64_t rows = tiles.front().getDimSize(0);
+  if (rows % blocks != 0)
+    return std::to_string(blocks) + " blocks cannot divide " +
+           std::to_string(rows) + " rows";
+  kernel.setClusterBlocks(blocks);
+  ImplicitLocOpBuilder b = buildAtStart(kernel);
+  Value rank = ClusterRankOp::create(b);
+  Value next =
+      arith::AddIOp::create(b, rank, arith::ConstantIndexOp::create(b, 1));
+  Value offset = arith::MulIOp::create(
+      b, rank, arith::ConstantIndexOp::create(b, rows / blocks));
+  SmallVector<Value> starts = setIterations(loop, rank, next, blocks);
+  copyEpilogue(loop, starts);
+  divideEpilogue(blocks, offset);
+  for (auto [result, start, tile] :
+       llvm::zip_equal(loop.getResults(), starts, tiles)) {
+    b.setInsertionPointAfter(loop);
+    auto kind = tile.getElementType().isF32() ? arith::AtomicRMWKind::addf
+                                              : arith::AtomicRMWKind::addi;
+    auto reduce =
+        ClusterReduceOp::create(b, getPiece(tile, blocks), kind, result);
+    result.replaceAllUsesExcept(reduce, reduce);
+    if (isZeroTile(start))
+      continue;
+    b.setInsertionPointAfterValue(start);
+    Value sum = addTiles(b, start, reduce);
+    reduce->getResult(0).replaceAllUsesExcept(sum, sum.getDefiningOp());
+  }
+  return std::nullopt;
+}
+
+namespace {
+/// How blocks share the iterations of a loop.
+struct Sharing {
+  StringRef field;
+  int64_t count;
+};
+} // namespace
+
+/// Takes the fields of the pass from `schedule`.
+static std::optional<Sharing> takeSharing(Schedule &schedule) {
   std::optional<int64_t> split = std::exchange(schedule.split, std::nullopt);
+  std::optional<int64_t> cluster =
+      std::exchange(schedule.clusterSplit, std::nullopt);
   std::optional<int64_t> streamK =
       std::exchange(schedule.streamK, std::nullopt);
   if (streamK)
-    return createStreamK(*streamK);
-  return split.value_or(1) == 1 ? nullptr : createEqualParts(*split);
+    return Sharing{"stream_k", *streamK};
+  if (cluster)
+    return Sharing{"cluster_split", *cluster};
+  if (split.value_or(1) != 1)
+    return Sharing{"split", *split};
+  return std::nullopt;
+}
+
+/// Carries out `sharing`.
+static Refusal share(KernelOp kernel, const Sharing &sharing,
+                     SymbolTable &symbols) {
+  scf::ForOp loop;
+  if (Refusal refusal = findSplitLoop(kernel, loop))
+    return refusal;
+  if (sharing.field == "cluster_split") {
+    const Chip *chip = getTargetChip(kernel);
+    if (chip->clusterBlocks < sharing.count)
+      return chip->name.str() + " has clusters of at most " +
+             std::to_string(chip->clusterBlocks) + " blocks";
+    return Splitter(kernel, loop, nullptr).runInCluster(sharing.count);
+  }
+  std::unique_ptr<Partition> partition = sharing.field == "split"
+                                             ? createEqualParts(sharing.count)
+                                             : createStreamK(sharing.count);
+  Splitter(kernel, loop, std::move(partition)).run(symbols);
+  return std::nullopt;
 }
 
 namespace {
@@ -478,26 +534,23 @@ struct SplitReduction : tile::impl::TileSplitReductionBase<SplitReduction> {
     SymbolTable symbols(getOperation());
     for (auto kernel : llvm::to_vector(getOperation().getOps<KernelOp>())) {
       Schedule schedule = getSchedule(kernel);
-      StringRef field = schedule.streamK ? "stream_k" : "split";
-      int64_t parts =
-          schedule.streamK ? *schedule.streamK : schedule.split.value_or(1);
-      std::unique_ptr<Partition> partition = takePartition(schedule);
+      std::optional<Sharing> sharing = takeSharing(schedule);
       setSchedule(kernel, schedule);
-      if (!partition)
+      if (!sharing)
         continue;
-      scf::ForOp loop;
-      if (Refusal refusal = findSplitLoop(kernel, loop)) {
-        kernel.emitOpError() << "cannot have '" << field << " = " << parts
-                             << "' in its schedule: " << *refusal;
-        return signalPassFailure();
-      }
       if (failed(checkOpen(kernel)) || !getTargetChip(kernel))
         return signalPassFailure();
-      Splitter(kernel, loop, std::move(partition)).run(symbols);
+      if (Refusal refusal = share(kernel, *sharing, symbols)) {
+        kernel.emitOpError()
+            << "cannot have '" << sharing->field << " = " << sharing->count
+            << "' in its schedule: " << *refusal;
+        return signalPassFailure();
+      }
       remark::passed(kernel.getLoc(),
                      remark::RemarkOpts::name("reduction-split")
                          .category("tile-split-reduction"))
-          << remark::metric(field == "split" ? "parts" : "blocks", parts);
+          << remark::metric(sharing->field == "split" ? "parts" : "blocks",
+                            sharing->count);
     }
   }
 };

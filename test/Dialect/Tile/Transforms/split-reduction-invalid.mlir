@@ -270,3 +270,92 @@ tile.kernel @k(%a: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedul
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
 }
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!t = tensor<64x64xf32>
+
+// expected-error@+1 {{'tile.kernel' op cannot have 'cluster_split = 3' in its schedule: 3 blocks cannot divide 64 rows}}
+tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<cluster_split = 3>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!t) {
+    %t = tile.load %a[%c0, %i] : !m -> !t
+    %n = arith.addf %acc, %t : !t
+    scf.yield %n : !t
+  }
+  tile.store %r, %o[%c0, %c0] : !t, !m
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!t = tensor<64x64xf32>
+
+// expected-error@+1 {{'tile.kernel' op cannot have 'cluster_split = 2' in its schedule: 'tile.reduce' behind the loop may need other rows of a tile}}
+tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<cluster_split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!t) {
+    %t = tile.load %a[%c0, %i] : !m -> !t
+    %n = arith.addf %acc, %t : !t
+    scf.yield %n : !t
+  }
+  %sums = tile.reduce addf %r along 0 : !t -> tensor<64xf32>
+  %all = tile.broadcast %sums along 0 : tensor<64xf32> -> !t
+  tile.store %all, %o[%c0, %c0] : !t, !m
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!t = tensor<64x64xf32>
+
+// expected-error@+1 {{'tile.kernel' op cannot have 'cluster_split = 2' in its schedule: 'tile.transpose' behind the loop may need other rows of a tile}}
+tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<cluster_split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!t) {
+    %t = tile.load %a[%c0, %i] : !m -> !t
+    %n = arith.addf %acc, %t : !t
+    scf.yield %n : !t
+  }
+  %turned = tile.transpose %r [1, 0] : !t -> !t
+  tile.store %turned, %o[%c0, %c0] : !t, !m
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!t = tensor<64x64xf32>
+
+// expected-error@+1 {{'tile.kernel' op cannot have 'cluster_split = 2' in its schedule: 'tile.load' behind the loop may read rows that another block writes}}
+tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<cluster_split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!t) {
+    %t = tile.load %a[%c0, %i] : !m -> !t
+    %n = arith.addf %acc, %t : !t
+    scf.yield %n : !t
+  }
+  %other = tile.load %o[%c1, %c0] : !m -> !t
+  %sum = arith.addf %r, %other : !t
+  tile.store %sum, %o[%c0, %c0] : !t, !m
+}

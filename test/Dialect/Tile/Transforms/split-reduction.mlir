@@ -91,7 +91,7 @@ tile.kernel @product(%a: !m, %b: !m, %c: !m) attributes {num_warps = 8 : i32, sc
 !m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
 !rows = !tile.buffer<?xf32, #tile.strided<[1]>, global>
 
-// A reduction of whole rows keeps the tile in one block. A value that is not zero at
+// A reduction of whole columns keeps the tile in one block. A value that is not zero at
 // the start comes first. The third dimension of the grid holds the parts and the old
 // blocks. The names of kernels and arguments are new ones.
 // REMARK: [Passed] reduction-split {{.*}}parts=2
@@ -126,7 +126,7 @@ tile.kernel @sums(%a: !m, %o: !rows, %batch: index, %other: !rows {tile.name = "
     %next = arith.addf %acc, %t : tensor<64x64xf32>
     scf.yield %next : tensor<64x64xf32>
   }
-  %most = tile.reduce maximumf %sum along 1 : tensor<64x64xf32> -> tensor<64xf32>
+  %most = tile.reduce maximumf %sum along 0 : tensor<64x64xf32> -> tensor<64xf32>
   tile.store %most, %o[%row] : tensor<64xf32>, !rows
 }
 tile.kernel @sums_sum() {

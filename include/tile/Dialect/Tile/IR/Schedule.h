@@ -59,7 +59,7 @@ struct Schedule {
   Pair registers;
   Number stages, workStages, inFlight;
   Flag turns, saveRegisters, keepLoops, lateProducts;
-  Number split, streamK;
+  Number split, clusterSplit, streamK;
   Order order;
   /// The values of parameters (tile.param), integers of 64 bits.
   Numbers params;
@@ -84,6 +84,7 @@ struct Schedule {
     visit(llvm::StringRef("keep_loops"), schedules.keepLoops...);
     visit(llvm::StringRef("late_products"), schedules.lateProducts...);
     visit(llvm::StringRef("split"), schedules.split...);
+    visit(llvm::StringRef("cluster_split"), schedules.clusterSplit...);
     visit(llvm::StringRef("stream_k"), schedules.streamK...);
     visit(llvm::StringRef("order"), schedules.order...);
     visit(llvm::StringRef("params"), schedules.params...);

@@ -52,6 +52,8 @@ def Tile_KernelOp : Tile_Op<"kernel", [
     global memory and scalars (f16, bf16, f32, f64, i1, i32, i64, index).
     `tile.grid` in the body gives the number of blocks. `schedule`
     (`#tile.schedule`) gives the kernel producer warps, among others.
+    With `cluster_blocks`, so many blocks run the program at each place of the grid,
+    as a cluster: they differ in their `tile.cluster_rank`.
     `tile-plan-shared-memory` sets `shared_bytes`.
 
     The program may leave extents of tiles open (`tile.param`).
@@ -85,6 +87,7 @@ def Tile_KernelOp : Tile_Op<"kernel", [
   let arguments = (ins SymbolNameAttr:$sym_name,
     TypeAttrOf<FunctionType>:$function_type,
     DefaultValuedOptionalAttr<ConfinedAttr<I32Attr, [IntPositive]>, "4">:$num_warps,
+    DefaultValuedOptionalAttr<ConfinedAttr<I32Attr, [IntPositive]>, "1">:$cluster_blocks,
     OptionalAttr<Tile_ScheduleAttr>:$schedule,
     OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$shared_bytes,
     OptionalAttr<DictionaryAttr>:$extents,
@@ -1070,6 +1073,7 @@ def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
   let hasFolder = 1;
 }
 
+include "tile/Dialect/Tile/IR/TileClusterOps.td"
 include "tile/Dialect/Tile/IR/TileLaunchOps.td"
 include "tile/Dialect/Tile/IR/TileDebugOps.td"
 include "tile/Dialect/Tile/IR/TileShapeOps.td"

@@ -33,6 +33,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
     | `turns` | | warpgroups take turns to start MMAs, so that one computes exponentials while another multiplies | flag |
     | `save_registers` | | saves registers at the cost of time: matrix descriptors are computed at each MMA instead of before loops; in a role of one thread the whole warp runs loops and waits, so that their counters can be in uniform registers | flag |
     | `split = n` | parts | blocks that share the iterations of a loop that only adds up tiles; another kernel adds their sums (tile-split-reduction). 1: no sharing | 1 to 64 |
+    | `cluster_split = n` | blocks | blocks of a cluster that share the iterations of a loop as with `split`; they add their sums through their shared memory, and each computes a part of the rows of the result (tile-split-reduction) | 2 to 8 |
     | `stream_k = n` | blocks | blocks that share the iterations of the tiles that are left over when each of them has the same number of whole tiles (stream-K); the loop is one of `split`, and another kernel adds the sums (tile-split-reduction) | 2 to 4096 |
     | `order = plain`, `order = groups<n>`, `order = groups<n, m>` | blocks | the order of the blocks of a launch: along x, then along y; or in groups of n blocks along x: m blocks along y (1 by default), then along x, then the next m along y, and then the next group | 1 to 65536 |
     | `params = {NAME = n, ...}` | | the values of parameters of a kernel with open extents (`tile.param`) | those that the parameter lists |
@@ -53,7 +54,7 @@ def Tile_ScheduleAttr : AttrDef<Tile_Dialect, "Schedule"> {
       dq_acc: `tile`, `warps` and `stages`. The other kernels have no schedule.
     - a kernel, as `schedule`: `consumer_groups`, `producers`, `storers`, `registers`, `stages` (of
       loops that have none of their own), `work_stages`, `turns`,
-      `save_registers`, `keep_loops`, `late_products`, `split`, `stream_k`, `order` and `params`. The number of consumer warps is
+      `save_registers`, `keep_loops`, `late_products`, `split`, `cluster_split`, `stream_k`, `order` and `params`. The number of consumer warps is
       `num_warps`; `--schedule='warps = n'` sets it. A pass removes the fields
       that it has carried out.
     - an `scf.for`, as `tile.schedule`: `stages` and `keep_loops`.

@@ -213,6 +213,22 @@ def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
     }
     ```
 
+    With `cluster_split = n`, the blocks are those of a cluster: at each place of the grid,
+    n blocks run the kernel and differ in their `tile.cluster_rank`. They add their sums
+    through their shared memory, so there is no second kernel and no buffer. Each of them
+    computes 1 / n of the rows of the result. So what stands behind the loop must
+    compute each row from the same row of other tiles, and n must divide the rows.
+
+    ```mlir
+    tile.kernel @gemm(%a: !a, %b: !b, %c: !c) attributes {cluster_blocks = 4 : i32} {
+      tile.grid %rows, %columns, %c1
+      %rank = tile.cluster_rank
+      %sum = scf.for %i = %first to %last step %c64 iter_args(%acc = %zero) -> (tensor<64x32xf32>) { ... }
+      %part = tile.cluster_reduce addf %sum : tensor<64x32xf32> -> tensor<16x32xf32>
+      "store"(%part, %c)                                         // the rows from %rank * 16 on
+    }
+    ```
+
     With `stream_k = n`, each of n blocks has the same number of whole tiles, and
     the n blocks share the iterations of the r tiles that are left, r < n (stream-K).
     Each has r / n of the iterations of a tile. Most blocks have a part of one tile:
@@ -232,8 +248,8 @@ def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
     `arith.addi`; neither it nor what stands in front of it writes memory. The
     kernel reads no numbers of blocks or multiprocessors (`tile.num_programs`,
     `tile.multiprocessors`), and its author has not ordered its launch
-    (`tile.wait_prerequisites`). It is an error if a kernel with `split` or
-    `stream_k` does not meet these conditions. The remark `reduction-split` reports
+    (`tile.wait_prerequisites`). It is an error if a kernel with `split`,
+    `cluster_split` or `stream_k` does not meet these conditions. The remark `reduction-split` reports
     success.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",

@@ -89,6 +89,8 @@ void Splitter::makeRings() {
       return AllocOp::create(rewriter, loc, type, IntegerAttr());
     };
     Value storage = alloc(type.getStorageType());
+    if (!planned.leaves())
+      storage.getDefiningOp()->setAttr(kDrainedAttr, rewriter.getUnitAttr());
     SmallVector<Value, 2> barriers{alloc(type.getBarriersType())};
     if (planned.counted)
       barriers.push_back(alloc(type.getBarriersType()));

@@ -44,14 +44,21 @@ SharedMemoryModel tile::modelRoles(KernelOp kernel, const WarpPlan &plan) {
   for (auto &[copy, planned] : plan.copies)
     model.remove(planned.buffer);
   model.repeat(getSchedule(kernel).countConsumerGroups());
-  // Roles run at the same time, so rings are live with all other buffers.
-  for (const Ring &ring : plan.rings) {
+  // Roles run at the same time, so rings are live with all other buffers, but
+  // for those of the consumers behind the last read. The consumers of a
+  // persistent kernel read again in the next work.
+  SmallVector<SmallVector<Operation *>> uses(plan.rings.size());
+  if (getSchedule(kernel).workStages.value_or(0) == 0)
+    for (auto &[copy, planned] : plan.copies)
+      uses[planned.ring].push_back(planned.last);
+  for (auto [ring, readers] : llvm::zip_equal(plan.rings, uses)) {
     auto add = [&](BufferType type, bool isCopiedInBulk) {
       model.add(type, kernel, kernel, kernel, isCopiedInBulk);
     };
     // TMA copies fill the slots and arrive at the mbarriers. Sums leave from
     // swizzled slots, or without a tensor map.
-    add(ring.getStorageType(), /*isCopiedInBulk=*/!ring.leaves());
+    model.add(ring.getStorageType(), kernel, kernel, kernel,
+              /*isCopiedInBulk=*/!ring.leaves(), readers);
     add(ring.getBarriersType(), /*isCopiedInBulk=*/!ring.leaves());
     if (ring.counted)
       add(ring.getBarriersType(), /*isCopiedInBulk=*/false);

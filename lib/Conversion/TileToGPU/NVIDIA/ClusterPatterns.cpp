@@ -1,0 +1,89 @@
+//===- ClusterPatterns.cpp - Blocks of a cluster --------------------------===//
+
+#include "../Lowering.h"
+#include "../VectorAccess.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "tile/Dialect/Tile/IR/Tile.h"
+
+using namespace mlir;
+using namespace tile;
+
+static LogicalResult verifyHasClusters(Operation *op, const Chip &chip) {
+  if (chip.clusterBlocks > 1)
+    return success();
+  return op->emitOpError() << "needs clusters, which " << chip.name
+                           << " does not have";
+}
+
+static Value emitRank(Lowering &b) {
+  return b.toIndex(NVVM::ClusterId::create(b, b.getI32Type()));
+}
+
+static LogicalResult convertClusterRank(ClusterRankOp op,
+                                        ClusterRankOp::Adaptor, Lowering &b) {
+  if (failed(verifyHasClusters(op, b.chip)))
+    return failure();
+  return b.replace(op, emitRank(b));
+}
+
+/// Emits a barrier of the threads of the cluster that have not ended.
+static void emitClusterBarrier(Lowering &b) {
+  NVVM::ClusterArriveOp::create(b, b.getUnitAttr());
+  NVVM::ClusterWaitOp::create(b, b.getUnitAttr());
+}
+
+/// Emits the loads of the rows of this block from the tiles of all blocks, and
+/// their combination.
+static LogicalResult convertClusterReduce(ClusterReduceOp op,
+                                          Parts<ClusterReduceOp> operands,
+                                          Lowering &b) {
+  if (failed(verifyHasClusters(op, b.chip)))
+    return failure();
+  auto memory = dyn_cast<BufferType>(op.getSource().getType());
+  if (!memory)
+    return op.emitOpError(
+        "combines tiles that are not in shared memory; run "
+        "tile-decompose-conversions and tile-bufferize first");
+  auto tile = cast<RankedTensorType>(op.getType());
+  VectorType type = b.vectorOf(tile);
+  Layout dist = getCanonicalLayout(tile);
+  BufferParts buffer(memory, operands.getSource());
+  SmallVector<int64_t> start(tile.getRank(), 0), next(start);
+  next[0] = tile.getDimSize(0);
+  Layout offsets = memory.getCanonicalLayout();
+  int64_t stride = offsets.offset(next) - offsets.offset(start);
+  SmallVector<Value> indices(tile.getRank(), b.index(0));
+
+  emitClusterBarrier(b);
+  buffer.offset = b.add(buffer.offset, b.mul(emitRank(b), stride));
+  AccessWidth width = decideWidth(dist, memoryOperand(buffer, indices),
+                                  anyWidth(memory, b.chip.maxSharedAccess));
+  remarkLimits(op, width);
+  const AccessGroups &groups = width.groups;
+  auto part = VectorType::get({groups.width}, type.getElementType());
+  auto inCluster = LLVM::LLVMPointerType::get(
+      b.getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
+  int64_t blocks = op->getParentOfType<mlir::gpu::GPUFuncOp>()
+                       ->getAttrOfType<DenseI32ArrayAttr>(
+                           NVVM::NVVMDialect::getClusterDimAttrName())[0];
+  SmallVector<Value> parts;
+  for (Value offset : sharedOffsets(b, dist, buffer, start, groups)) {
+    Value address = b.sharedPointer(buffer.memory, offset), sum;
+    for (int64_t rank = 0; rank < blocks; ++rank) {
+      Value place = NVVM::MapaOp::create(b, inCluster, address, b.i32(rank));
+      Value value = LLVM::LoadOp::create(
+          b, part, place, groups.width * type.getElementTypeBitWidth() / 8);
+      sum = sum ? arith::getReductionOp(op.getKind(), b, b.getLoc(), sum, value)
+                : value;
+    }
+    parts.push_back(sum);
+  }
+  emitClusterBarrier(b);
+  return b.replace(op, fromAccesses(b, type, dist, groups, parts));
+}
+
+void tile::addClusterConversions(ConversionAdder &conversions) {
+  conversions.addAll(convertClusterRank, convertClusterReduce);
+}
