@@ -18,6 +18,7 @@ has five. The time of backward includes all its kernels.
     attention.py                                                # compile and measure
     attention.py --pass backward --seeds                        # known hard shapes
     FA3=DIR attention.py --peers cudnn fa3                      # only these peers
+    attention.py -d 96 192/128 -n 32 --kv-heads 4               # DV may differ from D
     attention.py --compile-only --artifacts DIR --chip sm_90a   # needs no GPU
     attention.py --artifacts DIR --save results.json            # needs no compiler
     attention.py --plot-from results.json --plot lengths.png    # needs neither
@@ -27,12 +28,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import tempfile
 import time
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Tuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "python"))
 
@@ -50,6 +52,7 @@ from results import (  # noqa: E402
     Results,
     Row,
     markdown,
+    summary,
 )
 from shapes import SEEDS, Shape  # noqa: E402
 from tile import chip_for  # noqa: E402
@@ -92,6 +95,14 @@ def is_present(peer: str) -> bool:
     return peer != "fa4" or fa4.is_installed()
 
 
+def head_sizes(text: str) -> Tuple[int, int]:
+    """Returns the head sizes D and DV of a text D or D/DV."""
+    found = re.fullmatch(r"(\d+)(?:/(\d+))?", text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"'{text}' is no head size like 128 or 192/128")
+    return int(found[1]), int(found[2] or found[1])
+
+
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -131,7 +142,14 @@ def parse_arguments() -> argparse.Namespace:
         action="store_true",
         help="known hard shapes instead of the sizes below",
     )
-    shapes.add_argument("-d", type=int, nargs="+", default=[64, 128], help="head size")
+    shapes.add_argument(
+        "-d",
+        type=head_sizes,
+        nargs="+",
+        default=[(64, 64), (128, 128)],
+        metavar="D[/DV]",
+        help="head size of Q and K, and of V if it differs",
+    )
     shapes.add_argument("-s", type=int, nargs="+", default=[4096], help="length")
     shapes.add_argument("-b", type=int, default=4, help="batch size")
     shapes.add_argument("-n", type=int, default=16, help="query heads")
@@ -179,7 +197,7 @@ def parse_arguments() -> argparse.Namespace:
         parser.error("--plot-from needs --plot or --table")
     if arguments.tokens and any(arguments.tokens % s for s in arguments.s):
         parser.error("--tokens must be a multiple of every length")
-    if arguments.width and any(arguments.width % d for d in arguments.d):
+    if arguments.width and any(arguments.width % d for d, _ in arguments.d):
         parser.error("--width must be a multiple of every head size")
     missing = plot.missing_requirement()
     if arguments.plot and missing:
@@ -194,12 +212,12 @@ def make_shapes(arguments: argparse.Namespace) -> Iterator[Shape]:
             for seed in SEEDS:
                 yield Shape(*seed, backward)
             continue
-        for d, s, mask, dtype in product(
+        for (d, dv), s, mask, dtype in product(
             arguments.d, arguments.s, arguments.mask, arguments.dtype
         ):
             batch = arguments.tokens // s if arguments.tokens else arguments.b
             heads = arguments.width // d if arguments.width else arguments.n
-            sizes = (batch, heads, arguments.kv_heads or heads, s, d, d)
+            sizes = (batch, heads, arguments.kv_heads or heads, s, d, dv)
             yield Shape(*sizes, mask == "causal", dtype, backward)
 
 
@@ -249,6 +267,12 @@ def benchmark(arguments: argparse.Namespace, shapes: List[Shape], folder: Path) 
         results.rows.append(row)
         wrong += bool(fault)
         print(f"{table.line(row)}{'  WRONG: ' + fault if fault else ''}", flush=True)
+        for name in arguments.peers:
+            other = row.measurements.get(name)
+            if other and not other.error <= 1:
+                print(f"{name} is wrong: its error is {other.error:.3g} times the tolerance")
+    for text in summary(results):
+        print(text)
     print("TFLOP/s; all our results are right" if not wrong else "some are WRONG")
     return write(arguments, results) or (1 if wrong else 0)
 

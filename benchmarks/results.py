@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Dict, List, Optional, Sequence
@@ -70,6 +71,9 @@ class Results:
 #: compared with our main kernel.
 SPIKE, SPIKE_MAIN, OURS_MAIN = "spike", "spike main", "ours main"
 
+#: The contenders that are no peers.
+BY_HAND = (SPIKE, SPIKE_MAIN, OURS_MAIN)
+
 #: The explanation of the main kernels, for tables.
 MAIN_SCOPE = (
     f"`{OURS_MAIN}` and `{SPIKE_MAIN}` are the main kernel of a backward pass, launched"
@@ -93,6 +97,30 @@ def ratio(row: Row, peer: str) -> Optional[float]:
     """Returns our rate divided by a peer's, or None if one is missing."""
     ours, other = row.measurements.get(counterpart(peer)), row.measurements.get(peer)
     return ours.tflops / other.tflops if ours and other else None
+
+
+def summary(results: Results) -> List[str]:
+    """Returns a line for each pass: the geometric mean and the least of the ratios to
+    each peer, and to the fastest peer of each shape."""
+    lines = []
+    for name in dict.fromkeys(row.shape.cells[0] for row in results.rows):
+        rows = [row for row in results.rows if row.shape.cells[0] == name]
+        found: Dict[str, List[float]] = {}
+        for row in rows:
+            peers = [n for n in results.contenders if n not in ("ours", *BY_HAND)]
+            ratios = {peer: ratio(row, peer) for peer in peers}
+            known = {peer: value for peer, value in ratios.items() if value is not None}
+            if known:
+                known["best peer"] = min(known.values())
+            for peer, value in known.items():
+                found.setdefault(peer, []).append(value)
+        cells = [
+            f"{peer} {statistics.geometric_mean(values):.3f} ({min(values):.3f})"
+            for peer, values in sorted(found.items(), key=lambda item: item[0] == "best peer")
+        ]
+        if cells:
+            lines.append(f"{name}, {len(rows)} shapes, ours/peer, mean (least): {', '.join(cells)}")
+    return lines
 
 
 class RateTable:
@@ -162,6 +190,7 @@ def markdown(results: Results) -> str:
         "TFLOP/s (the largest error divided by its tolerance).",
         *([MAIN_SCOPE] if SPIKE_MAIN in names else []),
         _table(titles, rates),
+        *summary(results),
         "Compile time in seconds. Ours: from tile IR to PTX in one process for each"
         " program, + the driver's time to load it. FlexAttention: its first call.",
         _table([*COLUMNS, *names], compiled),
