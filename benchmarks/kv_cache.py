@@ -8,8 +8,9 @@ A shape is B x queries x keys : heads of q / heads of k x D. The mask is causal,
 at the end. A page size of 0 is a cache of whole sequences; pages lie in random order.
 Contenders are tile.attention_with_kvcache, the same with FlashInfer's form of the table,
 the same with a tree mask that hides what the causal mask hides, FlashAttention-3's kernels where their
-shared object lies in the folder that the environment variable FA3 names, and, with
-whole sequences, tile.attention and cuDNN. Each is captured in a CUDA graph; a time is the
+shared object lies in the folder that the environment variable FA3 names, FlashInfer's
+decode over pages where the package flashinfer-python is installed, and, with whole
+sequences, tile.attention and cuDNN. Each is captured in a CUDA graph; a time is the
 median of CUDA events, in turn, and the second-level cache is flushed before each call.
 Results of all are compared with float32 in the same run, ours from outputs that held NaN.
 The exit status is 1 if a result of ours is wrong.
@@ -28,6 +29,7 @@ sys.path.insert(0, str(ROOT / "python"))
 
 import fa3  # noqa: E402
 import few_queries  # noqa: E402
+import flash_infer  # noqa: E402
 import gpu  # noqa: E402
 import tile  # noqa: E402
 from few_queries import TOLERANCE, Shape  # noqa: E402
@@ -46,7 +48,7 @@ SHAPES = [
 PAGES = (0, 16, 64, 256)
 
 #: The calls, in the order of the columns.
-COLUMNS = ("tile", "list", "tree", "fa3", "dense", "cudnn")
+COLUMNS = ("tile", "list", "tree", "fa3", "flashinfer", "dense", "cudnn")
 
 
 def contenders(shape: Shape, page: int, tensors: List[Any]) -> Dict[str, Callable[[], Any]]:
@@ -93,6 +95,8 @@ def contenders(shape: Shape, page: int, tensors: List[Any]) -> Dict[str, Callabl
             q, *caches, out=out, seqused_k=lengths, page_table=table,
             softmax_scale=1 / math.sqrt(shape.d), is_causal=True, num_splits=0,
         )[:2]  # fmt: skip
+    if page and flash_infer.is_installed():
+        runs["flashinfer"] = flash_infer.plan(q, caches, table, shape.keys)
     if not page:
         dense = few_queries.contenders(shape, tensors)
         runs["dense"], runs["cudnn"] = dense["tile"], dense["cudnn"]
@@ -118,12 +122,14 @@ def measure(shape: Shape, page: int, rounds: int) -> bool:
         for result in results:
             result.fill_(float("nan"))
         graphs[name].replay()
+        if name == "flashinfer":
+            results = results[0], results[1] * flash_infer.LSE_UNIT
         if not few_queries.measure_error(shape, tensors, *results) <= TOLERANCE:
             wrong.append(name)
     times = time_in_turn({n: g.replay for n, g in graphs.items()}, rounds, 3, flush=True)
     size = 4 * shape.batch * shape.keys * shape.kv_heads * shape.d
     cells = "".join(
-        f" {1e3 * times[n]:9.1f}" if n in times else f" {'-':>9}" for n in COLUMNS
+        f" {1e3 * times[n]:10.1f}" if n in times else f" {'-':>10}" for n in COLUMNS
     )
     print(f"{page:5}{cells} {size / times['tile'] / 1e9:6.2f}"
           + (f"  WRONG: {', '.join(wrong)}" if wrong else ""), flush=True)  # fmt: skip
@@ -145,7 +151,7 @@ def main() -> int:
 
     print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}; microseconds,"
           " and TB/s of K and V of ours")  # fmt: skip
-    columns = "".join(f" {name:>9}" for name in COLUMNS)
+    columns = "".join(f" {name:>10}" for name in COLUMNS)
     print(f"{'shape':>24} {'page':>5}{columns} {'TB/s':>6}")
     right = True
     for text, shape in zip(arguments.shapes, shapes):
