@@ -19,6 +19,7 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "benchmarks")]
 import amd_static
 import fa3
 import fa4
+import flash_infer
 import plot
 from results import (
     MAIN_SCOPE,
@@ -31,9 +32,11 @@ from results import (
     Row,
     markdown,
     ratio,
+    summary,
 )
 from shapes import Shape
 
+TORCH = importlib.util.find_spec("torch") is not None
 MATPLOTLIB = importlib.util.find_spec("matplotlib") is not None
 
 
@@ -95,6 +98,21 @@ class Shapes(unittest.TestCase):
             ],
         )
 
+    def test_sizes_of_v(self):
+        spec = importlib.util.spec_from_file_location("benchmark", SCRIPT)
+        benchmark = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(benchmark)
+        words = "x -d 96 192/128 -n 32 --kv-heads 4 --mask full"
+        with mock.patch.object(sys, "argv", words.split()):
+            made = list(benchmark.make_shapes(benchmark.parse_arguments()))
+        self.assertEqual(
+            [s.cells[2:5] for s in made],
+            [["32/4", "4096", "96"], ["32/4", "4096", "192/128"]],
+        )
+        done = run("-d", "192x128")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("'192x128' is no head size like 128 or 192/128", done.stderr)
+
     def test_refuses_sizes_that_do_not_divide(self):
         done = run("--tokens", 1000, "-s", 512)
         self.assertEqual(done.returncode, 2)
@@ -139,6 +157,32 @@ class Files(unittest.TestCase):
             " precompiled | 12.25 |",
             text,
         )
+
+    def test_summary(self):
+        rows = [
+            Row(
+                shape(length, backward=backward),
+                {
+                    "ours": Measurement(1.0, 600.0, 0.25),
+                    "cudnn": Measurement(1.0, cudnn, 0.5),
+                    "fa3": Measurement(1.0, 400.0, 0.5),
+                    SPIKE: Measurement(1.0, 900.0, 0.5),
+                },
+            )
+            for length, cudnn, backward in (
+                (1024, 600.0, False), (4096, 150.0, False), (1024, 300.0, True),
+            )
+        ]  # fmt: skip
+        rows[1].measurements.pop("fa3")
+        lines = [
+            "forward, 2 shapes, ours/peer, mean (least): cudnn 2.000 (1.000),"
+            " fa3 1.500 (1.500), best peer 2.000 (1.000)",
+            "backward, 1 shapes, ours/peer, mean (least): cudnn 2.000 (2.000),"
+            " fa3 1.500 (1.500), best peer 1.500 (1.500)",
+        ]
+        self.assertEqual(summary(Results("a GPU", rows)), lines)
+        self.assertIn(lines[0], markdown(Results("a GPU", rows)).splitlines())
+        self.assertEqual(summary(Results("a GPU", [Row(shape(1024))])), [])
 
     def test_a_main_kernel_by_hand_is_compared_with_ours_alone(self):
         row = Row(
@@ -212,6 +256,43 @@ class FlashAttention4(unittest.TestCase):
                 with mock.patch.dict("sys.modules"), mock.patch("sys.argv", ["x"]):
                     self.assertTrue(fa4.is_installed())
                     self.assertEqual(fa4.load().name, "kernels")
+
+
+class FlashInfer(unittest.TestCase):
+    def test_needs_a_package(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with mock.patch("sys.path", [folder]):
+                importlib.invalidate_caches()
+                self.assertFalse(flash_infer.is_installed())
+                (Path(folder) / "flashinfer.py").write_text("", encoding="utf-8")
+                importlib.invalidate_caches()
+                self.assertTrue(flash_infer.is_installed())
+
+    @unittest.skipUnless(TORCH, "no PyTorch")
+    def test_plans_a_call(self):
+        import torch
+
+        wrapper = mock.MagicMock()
+        package = mock.MagicMock(BatchDecodeWithPagedKVCacheWrapper=wrapper)
+        q = torch.zeros(2, 4, 8, 16)
+        caches = [torch.zeros(12, 64, 2, 16) for _ in range(2)]
+        table = torch.arange(12, dtype=torch.int32).view(2, 6)
+        with mock.patch.dict("sys.modules", flashinfer=package), mock.patch.object(
+            flash_infer, "WORKSPACE_BYTES", 64
+        ):
+            o, lse = flash_infer.plan(q, caches, table, 300)()
+        self.assertEqual((o.shape, lse.shape), ((2, 4, 8, 16), (2, 8, 4)))
+        (indptr, indices, last, *sizes), options = wrapper().plan.call_args
+        # A sequence has four full pages and one with 44 keys.
+        self.assertEqual(indptr.tolist(), [0, 5, 10])
+        self.assertEqual(indices.tolist(), [0, 1, 2, 3, 4, 6, 7, 8, 9, 10])
+        self.assertEqual(last.tolist(), [44, 44])
+        self.assertEqual((sizes, options["q_len_per_req"]), ([8, 2, 16, 64], 4))
+        arguments, options = wrapper().run.call_args
+        self.assertEqual(arguments[0].shape, (8, 8, 16))
+        # The results are views of the buffers of the call.
+        self.assertEqual(options["out"].data_ptr(), o.data_ptr())
+        self.assertEqual(options["lse"].data_ptr(), lse.data_ptr())
 
 
 class AMDStatic(unittest.TestCase):
