@@ -178,7 +178,7 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
   });
   // Rows that are aligned to the widest access mostly take the fewest accesses.
   int64_t fewest = plain->cycles, least = plain->cycles - plain->conflicts;
-  int64_t size = plain->elements;
+  int64_t size = plain->elements, conflicts = plain->conflicts;
   for (const Candidate &candidate : family) {
     std::optional<Cost> cost = measure(candidate.layout, fewest);
     if (!cost ||
@@ -187,10 +187,46 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
     best = candidate.layout;
     fewest = cost->cycles;
     size = candidate.elements;
-    if (cost->conflicts == 0 && fewest <= least)
+    conflicts = cost->conflicts;
+    if (conflicts == 0 && fewest <= least)
       break;
   }
+  if (conflicts == 0 || shape.size() != 2)
+    return best;
+
+  // Swizzled addresses take an instruction for each access that is not at a
+  // constant distance from another one: only where padding does not serve.
+  for (unsigned banks : {32, 64})
+    for (unsigned chunk : {16, 8})
+      for (unsigned bytes = 32; bytes <= 4 * std::min(banks, chip.banks);
+           bytes *= 2) {
+        LayoutAttrInterface swizzle =
+            SwizzleAttr::get(context, bytes, banks, chunk);
+        if (order[0] != 1)
+          swizzle = PermuteAttr::get(context, {1, 0}, swizzle);
+        std::optional<Cost> cost = measure(swizzle, fewest);
+        if (!cost || cost->elements > room || cost->cycles >= fewest)
+          continue;
+        best = swizzle;
+        fewest = cost->cycles;
+      }
   return best;
+}
+
+int64_t tile::countConflicts(LayoutAttrInterface layout,
+                             ArrayRef<int64_t> shape, int64_t bits,
+                             ArrayRef<AccessOfLayout> accesses,
+                             const Chip &chip) {
+  Layout memory = *layout.getLayout(shape, bits, nullptr);
+  int64_t conflicts = 0;
+  for (const AccessOfLayout &access : accesses)
+    if (FailureOr<Layout> threads = access.threads(layout); succeeded(threads))
+      conflicts += countBankPasses(*threads, memory,
+                                   chip.maxSharedAccess * 8 / bits, bits,
+                                   access.isStore ? chip.getStoreBanks()
+                                                  : chip.getReadBanks())
+                       .conflicts;
+  return conflicts;
 }
 
 FailureOr<MapAttr> tile::chooseAccumulatorLayout(
@@ -293,12 +329,12 @@ static Digits splitPowers(ArrayRef<Digit> digits) {
 /// Returns `layout` with the threads in the order that stores to `dest` with
 /// the fewest passes over the banks. The last lanes along the dimension of the
 /// first ones move behind the other lanes, so that a warp accesses the same
-/// elements as before, neighbours by neighbours. If that leaves conflicts,
-/// lanes change places with warps, but not those of kRowBytes. Then a warp
-/// accesses other rows, whose bounds take vector instructions: not where these
-/// add up with MMAs.
+/// elements as before, neighbours by neighbours. If that leaves conflicts and
+/// `movesRows`, lanes change places with warps, but not those of kRowBytes: a
+/// warp accesses other rows.
 static LayoutAttrInterface interleaveLanes(LayoutAttrInterface layout,
-                                           BufferType dest, const Chip &chip) {
+                                           BufferType dest, bool movesRows,
+                                           const Chip &chip) {
   ArrayRef<int64_t> shape = dest.getShape();
   int64_t bits = dest.getElementBits();
   Layout plain = *layout.getLayout(shape, bits, nullptr);
@@ -330,7 +366,7 @@ static LayoutAttrInterface interleaveLanes(LayoutAttrInterface layout,
     moved.push_back({first.extent / kept, first.dim, first.stride * kept});
     consider(moved, warps);
   }
-  if (chip.throughput.pairs == F32Pairs::Dual)
+  if (!movesRows)
     return layout;
   Digits laneFactors = splitPowers(lanes), warpFactors = splitPowers(warps);
   // The first lane of another row.
@@ -340,16 +376,20 @@ static LayoutAttrInterface interleaveLanes(LayoutAttrInterface layout,
        bytes < kRowBytes;
        ++place)
     bytes *= laneFactors[place].extent;
-  for (; place < laneFactors.size() && fewest.conflicts != 0; ++place)
-    for (size_t i = 0; i < warpFactors.size() && fewest.conflicts != 0; ++i) {
-      Digits moved(laneFactors), others(warpFactors);
-      if (warpFactors[i].extent != moved.back().extent ||
-          warpFactors[i].stride == 0)
-        continue;
-      others[i] = moved.pop_back_val();
-      moved.insert(moved.begin() + place, warpFactors[i]);
-      consider(moved, others);
-    }
+  for (size_t last = laneFactors.size(); last-- > place;)
+    for (size_t begin = place; begin < laneFactors.size(); ++begin)
+      for (size_t i = 0; i < warpFactors.size(); ++i) {
+        if (fewest.conflicts == 0)
+          return layout;
+        Digits moved(laneFactors), others(warpFactors);
+        if (warpFactors[i].extent != moved[last].extent ||
+            warpFactors[i].stride == 0)
+          continue;
+        others[i] = moved[last];
+        moved.erase(moved.begin() + last);
+        moved.insert(moved.begin() + begin, warpFactors[i]);
+        consider(moved, others);
+      }
   return layout;
 }
 
@@ -399,9 +439,9 @@ static void narrowBlock(ArrayRef<int64_t> shape, int64_t fast,
   }
 }
 
-LayoutAttrInterface tile::getCopyLayout(BufferType source, BufferType dest,
-                                        int64_t width, int64_t warps,
-                                        const Chip &chip) {
+static LayoutAttrInterface getCopyLayout(BufferType source, BufferType dest,
+                                         int64_t width, int64_t warps,
+                                         bool movesRows, const Chip &chip) {
   int64_t lanes = chip.warpSize;
   ArrayRef<int64_t> shape = dest.getShape();
   if (isa<MapAttr>(source.getLayout()))
@@ -434,5 +474,49 @@ LayoutAttrInterface tile::getCopyLayout(BufferType source, BufferType dest,
       order.push_back(dim);
   LayoutAttrInterface layout = BlockedAttr::getCoalesced(
       source.getContext(), shape, thread, order, lanes, warps);
-  return chip.ldmatrix ? layout : interleaveLanes(layout, dest, chip);
+  return chip.ldmatrix ? layout
+                       : interleaveLanes(layout, dest, movesRows, chip);
+}
+
+LayoutAttrInterface tile::getCopyLayout(BufferType source, BufferType dest,
+                                        int64_t width, int64_t warps,
+                                        const Chip &chip) {
+  return ::getCopyLayout(source, dest, width, warps, /*movesRows=*/true, chip);
+}
+
+LayoutAttrInterface tile::chooseCopiedLayout(BufferType source,
+                                             ArrayRef<int64_t> shape,
+                                             ArrayRef<int64_t> order,
+                                             int64_t padding,
+                                             ArrayRef<AccessOfLayout> reads,
+                                             int64_t warps, const Chip &chip) {
+  MLIRContext *context = source.getContext();
+  int64_t bits = source.getElementBits();
+  LayoutAttrInterface best;
+  int64_t fewest = 0;
+  // The bounds of rows that a warp does not share take vector instructions,
+  // which on some chips add up with MMAs.
+  bool addsBounds = chip.throughput.pairs == F32Pairs::Dual;
+  for (bool movesRows : {!addsBounds, true}) {
+    std::vector<AccessOfLayout> accesses(reads);
+    auto copy = [&](LayoutAttrInterface layout) -> FailureOr<Layout> {
+      auto dest = BufferType::get(context, shape, source.getElementType(),
+                                  layout, MemorySpace::Shared);
+      return ::getCopyLayout(source, dest, chip.maxGlobalAccess * 8 / bits,
+                             warps, movesRows, chip)
+          .getLayout(shape, bits, nullptr);
+    };
+    // The order of the lanes of a copy takes the most time to find.
+    accesses.emplace_back(copy, /*isStore=*/true);
+    LayoutAttrInterface layout =
+        choosePadding(context, shape, bits, order, padding, accesses, chip);
+    int64_t conflicts = countConflicts(layout, shape, bits, accesses, chip);
+    if (!best || conflicts < fewest) {
+      best = layout;
+      fewest = conflicts;
+    }
+    if (movesRows || fewest == 0)
+      break;
+  }
+  return best;
 }

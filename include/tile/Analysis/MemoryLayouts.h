@@ -53,16 +53,35 @@ struct AccessOfLayout {
   bool isStore;
 };
 
-/// Returns the padded layout of a tile in shared memory, with its dimensions in
+/// Returns the layout of a tile in shared memory, with its dimensions in
 /// `order`, for which the accesses take the fewest cycles: one for each
 /// instruction and one for each pass over the banks (see countBankPasses).
 /// Among equals, the one with the fewest bytes. It is the one whose rows have
 /// `padding` bytes if that has no conflicts, and takes at most a 32nd of the
-/// shared memory more than that, or a 16th with 64 banks.
+/// shared memory more than that, or a 16th with 64 banks. Rows are swizzled
+/// where padding leaves conflicts.
 LayoutAttrInterface
 choosePadding(mlir::MLIRContext *context, llvm::ArrayRef<int64_t> shape,
               int64_t bits, llvm::ArrayRef<int64_t> order, int64_t padding,
               llvm::ArrayRef<AccessOfLayout> accesses, const Chip &chip);
+
+/// Returns the layout by choosePadding for a tile that threads copy from
+/// `source` through registers and access by `reads`. The lanes of the copy have
+/// the order that avoids the most conflicts; where bounds of rows take time
+/// beside MMAs, a warp has as few rows as possible unless that leaves some.
+LayoutAttrInterface chooseCopiedLayout(BufferType source,
+                                       llvm::ArrayRef<int64_t> shape,
+                                       llvm::ArrayRef<int64_t> order,
+                                       int64_t padding,
+                                       llvm::ArrayRef<AccessOfLayout> reads,
+                                       int64_t warps, const Chip &chip);
+
+/// Returns the passes that bank conflicts add to the accesses of a tile with
+/// `layout`.
+int64_t countConflicts(LayoutAttrInterface layout,
+                       llvm::ArrayRef<int64_t> shape, int64_t bits,
+                       llvm::ArrayRef<AccessOfLayout> accesses,
+                       const Chip &chip);
 
 /// Returns the layout of a global accumulator: a buffer of `shape`, to whose
 /// dimensions `rows` and `columns` tiles with the layout `fragment` are added

@@ -171,6 +171,18 @@ func.func private @swizzle_of_32_banks(tensor<64x128xf16, #tile.swizzle<256>>)
 func.func private @swizzle_banks(tensor<64x64xf16, #tile.swizzle<64, banks = 16>>)
 
 // -----
+// expected-error@+1 {{the swizzle moves chunks of 8 or 16 bytes, got 4}}
+func.func private @swizzle_chunk(tensor<64x64xf16, #tile.swizzle<64, chunk = 4>>)
+
+// -----
+// expected-error@+1 {{a swizzled layout needs rank 2 or more and elements of 1 to 8 bytes}}
+func.func private @swizzle_chunk_rank(tensor<64xf16, #tile.swizzle<64, chunk = 8>>)
+
+// -----
+// expected-error@+1 {{rows of 96 bytes are no multiple of the 64-byte swizzle}}
+func.func private @swizzle_chunk_rows(tensor<64x48xf16, #tile.swizzle<64, chunk = 8>>)
+
+// -----
 // expected-error@+1 {{a swizzled layout needs rank 2 or more and elements of 1 to 16 bytes}}
 func.func private @swizzle_rank(tensor<64xf16, #tile.swizzle<128>>)
 

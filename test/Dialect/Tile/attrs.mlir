@@ -43,10 +43,12 @@ func.func private @derived(
     tensor<8x64xf32, #tile.permute<[1, 0], #tile.mma<"mma.m16n8k16.f16", warps = [4, 1]>>>)
 
 // CHECK-LABEL: func.func private @memory
-// CHECK-SAME: (tensor<64x64xf16, #tile.swizzle<128>>, tensor<64x64xf16, #tile.padded<8, order = [1, 0]>>, tensor<64x64xf16, #tile.padded<8, order = [0, 1], group = 8, groupPad = 4>>, tensor<4x4xf32, #[[STRIDED]]>, tensor<8x4xf32, #tile.permute<[1, 0], #tile.swizzle<32>>>)
+// CHECK-SAME: (tensor<64x64xf16, #tile.swizzle<128>>, tensor<64x64xf16, #tile.padded<8, order = [1, 0]>>, tensor<64x64xf16, #tile.padded<8, order = [0, 1], group = 8, groupPad = 4>>, tensor<4x4xf32, #[[STRIDED]]>, tensor<8x4xf32, #tile.permute<[1, 0], #tile.swizzle<32>>>, tensor<64x128xf16, #tile.swizzle<256, banks = 64>>, tensor<64x16xf16, #tile.swizzle<64, chunk = 8>>)
 func.func private @memory(
     tensor<64x64xf16, #tile.swizzle<128>>,
     tensor<64x64xf16, #tile.padded<8, order = [1, 0]>>,
     tensor<64x64xf16, #tile.padded<8, order = [0, 1], group = 8, groupPad = 4>>,
     tensor<4x4xf32, #tile.strided<[4, 1]>>,
-    tensor<8x4xf32, #tile.permute<[1, 0], #tile.swizzle<32>>>)
+    tensor<8x4xf32, #tile.permute<[1, 0], #tile.swizzle<32>>>,
+    tensor<64x128xf16, #tile.swizzle<256, banks = 64>>,
+    tensor<64x16xf16, #tile.swizzle<64, banks = 32, chunk = 8>>)

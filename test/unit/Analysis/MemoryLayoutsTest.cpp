@@ -262,4 +262,97 @@ TEST_F(MemoryLayouts, PaddingIsNeverWorse) {
   }
 }
 
+/// Swizzles of chunks of 8 bytes; the rows of the second one are half as wide.
+TEST_F(MemoryLayouts, SwizzledChunks) {
+  auto layout = [&](unsigned bytes) {
+    return *SwizzleAttr::get(&context, bytes, /*banks=*/32, /*chunk=*/8)
+                .getLayout({64, 16}, 16, nullptr);
+  };
+  Layout whole = layout(32), narrow = layout(64);
+  EXPECT_EQ(whole.shape()[0], 64 * 16);
+  EXPECT_EQ(narrow.shape()[0], 64 * 32);
+  EXPECT_TRUE(whole.isInjective());
+  EXPECT_TRUE(narrow.isInjective());
+  for (int64_t r = 0; r < 64; ++r)
+    for (int64_t c = 0; c < 16; ++c) {
+      EXPECT_EQ(whole.offset({r, c}),
+                r * 16 + ((c / 4) ^ (r / 4 % 4)) * 4 + c % 4);
+      EXPECT_EQ(narrow.offset({r, c}),
+                r * 32 + ((c / 4) ^ (r / 2 % 8)) * 4 + c % 4);
+    }
+}
+
+/// dS of attention on gfx950: lanes store 4 rows of a column, and reads that
+/// transpose take 4 rows of 4 columns. No padding serves both.
+TEST_F(MemoryLayouts, SwizzleWherePaddingConflicts) {
+  const Chip &chip = *findChip("gfx950");
+  struct Case {
+    int64_t rows;
+    Digits stored, storing, read, reading;
+    LayoutAttrInterface expected;
+  };
+  auto swizzled = [&](unsigned bytes) -> LayoutAttrInterface {
+    return PermuteAttr::get(&context, {1, 0},
+                            SwizzleAttr::get(&context, bytes, 32, 8));
+  };
+  const Case cases[] = {{32,
+                         {{4, 0, 1}, {4, 0, 8}},
+                         {{32, 1, 1}, {2, 0, 4}},
+                         {{4, 0, 1}, {2, 1, 4}, {8, 1, 16}},
+                         {{4, 0, 4}, {4, 1, 1}, {2, 0, 16}, {2, 1, 8}},
+                         swizzled(64)},
+                        {16,
+                         {{4, 0, 1}, {2, 1, 64}},
+                         {{16, 1, 1}, {4, 0, 4}},
+                         {{4, 0, 1}, {2, 1, 4}, {4, 1, 32}},
+                         {{4, 0, 4}, {4, 1, 1}, {4, 1, 8}},
+                         swizzled(64)}};
+  for (const Case &test : cases) {
+    int64_t shape[] = {test.rows, 128};
+    Digits columns{{4, 1, test.rows == 32 ? 32 : 16}};
+    std::vector<AccessOfLayout> accesses;
+    auto add = [&](const Digits &registers, const Digits &lanes,
+                   const Digits &warps, bool isStore) {
+      Layout layout = Layout::distributed(registers, lanes, warps, shape);
+      accesses.emplace_back([layout](LayoutAttrInterface) { return layout; },
+                            isStore);
+    };
+    add(test.stored, test.storing, columns, /*isStore=*/true);
+    add(test.read, test.reading, {{4, 0, 0}}, /*isStore=*/false);
+    LayoutAttrInterface chosen =
+        choosePadding(&context, shape, 16, {0, 1}, 16, accesses, chip);
+    EXPECT_EQ(chosen, test.expected);
+    EXPECT_EQ(countConflicts(chosen, shape, 16, accesses, chip), 0);
+  }
+}
+
+/// K of attention on gfx1100: lanes hold 4 columns of 4 rows and write columns
+/// of 16. With 4 rows for each warp, as the bounds want it, pairs of lanes have
+/// conflicts, so that a warp has other rows.
+TEST_F(MemoryLayouts, CopiesMoveRowsIfNeeded) {
+  const Chip &chip = *findChip("gfx1100");
+  Type element = Float16Type::get(&context);
+  auto source = BufferType::get(
+      &context, {kDynamic, 128}, element,
+      StridedAttr::get(&context, {kDynamic, 1}, {8, 1}, /*align=*/16),
+      MemorySpace::Global);
+  int64_t shape[] = {16, 128};
+  Layout read = Layout::distributed(
+      {{16, 0, 1}, {8, 1, 16}}, {{16, 1, 1}, {2, 0, 0}}, {{4, 0, 0}}, shape);
+  std::vector<AccessOfLayout> accesses;
+  accesses.emplace_back([read](LayoutAttrInterface) { return read; });
+  LayoutAttrInterface layout = chooseCopiedLayout(source, shape, {0, 1}, 16,
+                                                  accesses, /*warps=*/4, chip);
+  auto dest =
+      BufferType::get(&context, shape, element, layout, MemorySpace::Shared);
+  Layout copy = *getCopyLayout(source, dest, 8, /*warps=*/4, chip)
+                     .getLayout(shape, 16, nullptr);
+  accesses.emplace_back([copy](LayoutAttrInterface) { return copy; },
+                        /*isStore=*/true);
+  EXPECT_EQ(countConflicts(layout, shape, 16, accesses, chip), 0);
+  EXPECT_TRUE(llvm::any_of(copy.axis(kLane), [](const Digit &digit) {
+    return digit.dim == 0 && digit.stride != 0;
+  }));
+}
+
 } // namespace

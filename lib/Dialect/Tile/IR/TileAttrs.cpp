@@ -497,13 +497,16 @@ FailureOr<Layout> PermuteAttr::getLayout(ArrayRef<int64_t> shape,
 //===----------------------------------------------------------------------===//
 
 LogicalResult SwizzleAttr::verify(EmitError emitError, unsigned bytes,
-                                  unsigned banks) {
+                                  unsigned banks, unsigned chunk) {
   if (banks != 32 && banks != 64)
     return emitError() << "the swizzle is for 32 or 64 banks, got " << banks;
   if (!llvm::isPowerOf2_32(bytes) || bytes < 32 || bytes > 4 * banks)
     return emitError() << "the swizzle must be "
                        << (banks == 32 ? "32, 64 or 128" : "32, 64, 128 or 256")
                        << " bytes, got " << bytes;
+  if (chunk != 8 && chunk != 16)
+    return emitError() << "the swizzle moves chunks of 8 or 16 bytes, got "
+                       << chunk;
   return success();
 }
 
@@ -523,23 +526,26 @@ static int64_t stack(SmallVectorImpl<Digits> &axes, ArrayRef<int64_t> leading,
 FailureOr<Layout> SwizzleAttr::getLayout(ArrayRef<int64_t> shape,
                                          unsigned elementBits,
                                          EmitError emitError) const {
-  if (shape.size() < 2 || elementBits % 8 != 0 || elementBits > 128)
+  if (shape.size() < 2 || elementBits % 8 != 0 || elementBits > getChunk() * 8)
     return OptionalError(emitError) << "a swizzled layout needs rank 2 or more "
-                                       "and elements of 1 to 16 bytes";
+                                       "and elements of 1 to "
+                                    << getChunk() << " bytes";
   int64_t width = getBytes() * 8 / elementBits;
   int64_t rows = shape[shape.size() - 2], columns = shape.back();
-  if (columns % width != 0)
+  bool isNarrow = getChunk() == 8 && columns < width;
+  if (columns % width != 0 && !isNarrow)
     return OptionalError(emitError)
            << "rows of " << columns * elementBits / 8
            << " bytes are no multiple of the " << getBytes() << "-byte swizzle";
-  Digits row{{rows, 0, width}}, column{{width, 0, 1}};
-  add(column, columns / width, 0, rows * width);
+  int64_t count = llvm::divideCeil(columns, width);
+  Digits row{{rows, 0, width}}, column{{std::min(columns, width), 0, 1}};
+  add(column, count, 0, rows * width);
   SmallVector<Digits> axes{row, column};
-  int64_t size = stack(axes, shape.drop_back(2), rows * columns);
+  int64_t size = stack(axes, shape.drop_back(2), count * rows * width);
   Swizzle swizzle;
-  swizzle.bits = llvm::Log2_32(getBytes() / 16);
-  swizzle.base = llvm::Log2_32(128 / elementBits);
-  swizzle.shift = llvm::Log2_32(getBanks() / 4);
+  swizzle.bits = llvm::Log2_32(getBytes() / getChunk());
+  swizzle.base = llvm::Log2_32(getChunk() * 8 / elementBits);
+  swizzle.shift = llvm::Log2_32(4 * getBanks() / getChunk());
   return Layout::memory(axes, size, swizzle);
 }
 

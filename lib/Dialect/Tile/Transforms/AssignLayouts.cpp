@@ -538,15 +538,7 @@ static bool hasConflicts(RankedTensorType type, LayoutAttrInterface reader,
   LayoutAttrInterface shared =
       choosePadding(type.getContext(), type.getShape(), bits, order,
                     chip.maxSharedAccess, accesses, chip);
-  FailureOr<Layout> memory = shared.getLayout(type.getShape(), bits, nullptr);
-  return succeeded(memory) &&
-         llvm::any_of(accesses, [&](const AccessOfLayout &access) {
-           return countBankPasses(*access.threads(shared), *memory,
-                                  chip.maxSharedAccess * 8 / bits, bits,
-                                  access.isStore ? chip.getStoreBanks()
-                                                 : chip.getReadBanks())
-                      .conflicts != 0;
-         });
+  return countConflicts(shared, type.getShape(), bits, accesses, chip) != 0;
 }
 
 /// Returns the layout in which the tile of `store` is exchanged through shared

@@ -50,7 +50,7 @@ bool tile::canReadShared(DotOp dot, unsigned index, const Mma &mma) {
     layout = buffer.getLayout();
   if (layout && layout.getFamily() == LayoutFamily::Memory) {
     auto swizzle = dyn_cast<SwizzleAttr>(layout);
-    return swizzle && swizzle.getBanks() == 32;
+    return swizzle && swizzle.getBanks() == 32 && swizzle.getChunk() == 16;
   }
   auto type = cast<ShapedType>(operand.getType());
   return type.getDimSize(1) * type.getElementTypeBitWidth() / 8 %

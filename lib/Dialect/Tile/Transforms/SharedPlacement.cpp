@@ -128,14 +128,13 @@ SharedPlacement::chooseDirectLayout(LoadOp load, int64_t fastDim,
 }
 
 /// Returns the layout for a tile that passes through registers to shared memory
-/// and from there to the fragments of `reads`: rows along `fastDim`, padded so
-/// that the copy and the reads together have the fewest bank conflicts.
+/// and from there to the fragments of `reads`: rows along `fastDim`, so that
+/// the copy and the reads together have the fewest bank conflicts.
 LayoutAttrInterface
 SharedPlacement::choosePaddedLayout(LoadOp load, int64_t fastDim,
                                     ArrayRef<OperandRead> reads) {
   auto type = cast<RankedTensorType>(load.getType());
   BufferType source = load.getBuffer().getType();
-  MLIRContext *context = type.getContext();
   int64_t bits = type.getElementTypeBitWidth();
   std::vector<AccessOfLayout> accesses;
   for (const OperandRead &read : reads)
@@ -146,17 +145,8 @@ SharedPlacement::choosePaddedLayout(LoadOp load, int64_t fastDim,
       return getReadAddresses(
           *fragment, getCanonicalLayout(withLayout(type, layout)), bits, chip);
     });
-  // The order of the lanes of a copy takes the most time to find.
-  auto copy = [&](LayoutAttrInterface layout) -> FailureOr<Layout> {
-    auto dest = BufferType::get(context, type.getShape(), type.getElementType(),
-                                layout, MemorySpace::Shared);
-    return getCopyLayout(source, dest, chip.maxGlobalAccess * 8 / bits,
-                         kernel.getNumWarps(), chip)
-        .getLayout(type.getShape(), bits, nullptr);
-  };
-  accesses.emplace_back(copy, /*isStore=*/true);
-  return choosePadding(context, type.getShape(), bits, {fastDim, 1 - fastDim},
-                       kAccessBytes, accesses, chip);
+  return chooseCopiedLayout(source, type.getShape(), {fastDim, 1 - fastDim},
+                            kAccessBytes, accesses, kernel.getNumWarps(), chip);
 }
 
 /// Returns true if a use of `load`, which products read, can read the tile back

@@ -198,30 +198,19 @@ static bool fits(LoadOp load, scf::ForOp loop, int64_t added,
 }
 
 /// Returns the layout of the second tile: the order of `layout` reversed, and
-/// the padding with the fewest bank conflicts.
+/// with the fewest bank conflicts.
 static LayoutAttrInterface chooseLayout(LoadOp load, PaddedAttr layout,
                                         ArrayRef<Read> reads,
                                         const Chip &chip) {
   auto type = cast<RankedTensorType>(load.getType());
-  BufferType source = load.getBuffer().getType();
-  int64_t bits = type.getElementTypeBitWidth();
-  int64_t warps = load->getParentOfType<KernelOp>().getNumWarps();
   std::vector<AccessOfLayout> accesses;
   for (const Read &read : reads)
     accesses.push_back(
         [&](LayoutAttrInterface) -> FailureOr<Layout> { return read.threads; });
-  auto copy = [&](LayoutAttrInterface layout) -> FailureOr<Layout> {
-    auto dest =
-        BufferType::get(type.getContext(), type.getShape(),
-                        type.getElementType(), layout, MemorySpace::Shared);
-    return getCopyLayout(source, dest, chip.maxGlobalAccess * 8 / bits, warps,
-                         chip)
-        .getLayout(type.getShape(), bits, nullptr);
-  };
-  accesses.emplace_back(copy, /*isStore=*/true);
   SmallVector<int64_t> order(llvm::reverse(layout.getOrder()));
-  return choosePadding(type.getContext(), type.getShape(), bits, order,
-                       kAccessBytes, accesses, chip);
+  return chooseCopiedLayout(
+      load.getBuffer().getType(), type.getShape(), order, kAccessBytes,
+      accesses, load->getParentOfType<KernelOp>().getNumWarps(), chip);
 }
 
 static void addTransposedCopy(LoadOp load, const Chip &chip) {

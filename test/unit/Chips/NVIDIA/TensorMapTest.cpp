@@ -93,6 +93,10 @@ TEST_F(TensorMapTest, OthersAreNone) {
   Layout ring =
       *SwizzleAttr::get(&context, 128).getLayout({2, 64, 64}, 16, nullptr);
   EXPECT_FALSE(matchTensorMap(ring, 2));
+  // Chunks of 8 bytes.
+  Layout chunks =
+      *SwizzleAttr::get(&context, 64, 32, 8).getLayout({64, 64}, 16, nullptr);
+  EXPECT_FALSE(matchTensorMap(chunks, 2));
   // Permuted as 16-bit elements, but used with 32-bit elements.
   EXPECT_FALSE(matchTensorMap(swizzled(64, 64, 128, 16), 4));
 }

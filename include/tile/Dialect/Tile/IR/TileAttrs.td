@@ -263,17 +263,30 @@ def Tile_SwizzleAttr : Tile_LayoutAttr<"Swizzle", "swizzle"> {
     //   64x128xf16: offset(r, c) = r * 128 + (c / 8 ^ r % 16) * 8 + c % 8
     ```
 
-    The dimensions before the last two stack whole tiles. Illegal: rows whose
-    size is not a multiple of `bytes`; elements wider than 16 bytes; 256 bytes
-    with 32 banks.
+    With `chunk = 8`, chunks have 8 bytes, for accesses of that size, and a row
+    of fewer bytes takes `bytes`. TMA, wgmma and ldmatrix do not have that form
+    either.
+
+    ```mlir
+    #tile.swizzle<32, chunk = 8>
+    //   64x16xf16: offset(r, c) = r * 16 + (c / 4 ^ r / 4 % 4) * 4 + c % 4
+    #tile.swizzle<64, chunk = 8>
+    //   64x16xf16: offset(r, c) = r * 32 + (c / 4 ^ r / 2 % 8) * 4 + c % 4
+    ```
+
+    The dimensions before the last two stack whole tiles. Illegal: other rows
+    whose size is not a multiple of `bytes`; elements wider than a chunk; 256
+    bytes with 32 banks.
   }];
   let parameters = (ins "unsigned":$bytes,
-                        DefaultValuedParameter<"unsigned", "32">:$banks);
-  let assemblyFormat = "`<` $bytes (`,` `banks` `=` $banks^)? `>`";
+                        DefaultValuedParameter<"unsigned", "32">:$banks,
+                        DefaultValuedParameter<"unsigned", "16">:$chunk);
+  let assemblyFormat = "`<` $bytes (`,` struct($banks, $chunk)^)? `>`";
   let skipDefaultBuilders = 1;
   let builders = [AttrBuilder<(ins "unsigned":$bytes,
-                                   CArg<"unsigned", "32">:$banks), [{
-    return $_get($_ctxt, bytes, banks);
+                                   CArg<"unsigned", "32">:$banks,
+                                   CArg<"unsigned", "16">:$chunk), [{
+    return $_get($_ctxt, bytes, banks, chunk);
   }]>];
   let genVerifyDecl = 1;
 }
