@@ -21,6 +21,11 @@ tile.schedule_row <products from 4, head to 64, mask = causal, packed>
 tile.schedule_row <products from 4, head to 64, mask = window, packed>
     use <tile = [32, 64], warps = 4>
 tile.schedule_row <products from 4, head to 64> use <tile = [16, 128], warps = 4>
+// So do columns of padding, up to D 88, beside the sums of dQ.
+tile.schedule_row <products = 5, head from 65 to 95, mask = window, packed>
+    use <tile = [16, 32], warps = 2>
+tile.schedule_row <products = 5, head from 65 to 95, softcap, packed>
+    use <tile = [16, 32], warps = 2>
 tile.schedule_row <products from 4, head from 97 to 128, mask = window, packed>
     use <tile = [16, 32], warps = 2>
 tile.include_schedules "gfx1100"

@@ -6,10 +6,12 @@
 // that all fragments are live at once. Both cost spills. Most kernels gain from
 // the scheduler for latency, from whole vectors and from the passes that move
 // and share instructions, so a module is compiled again only if it spills: with
-// loads side by side, with each value next to its first use, and for the fewest
-// registers. No order of instructions avoids spills of more than all
-// registers. Without spills, a module is compiled again with loads side by side
-// if a kernel takes all registers and the LDS has room for more waves.
+// loads side by side, with each value next to its first use, for the fewest
+// registers, and without moving what a loop repeats in front of it: integers
+// that a loop around another one uses would be live in both. No order of
+// instructions avoids spills of more than all registers. Without spills, a
+// module is compiled again with loads side by side if a kernel takes all
+// registers and the LDS has room for more waves.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,6 +37,8 @@ struct Attempt {
   bool movesInstructions;
   /// Whether each value is computed next to its first use.
   bool sinksToUses = false;
+  /// Whether machine instructions move in front of loops.
+  bool hoists = true;
 };
 } // namespace
 
@@ -44,7 +48,8 @@ static constexpr Attempt attempts[] = {
     {"max-memory-clause", true},
     sinking,
     {"iterative-minreg", false},
-    {"iterative-minreg", true, /*sinksToUses=*/true}};
+    {"iterative-minreg", true, /*sinksToUses=*/true},
+    {"", false, /*sinksToUses=*/true, /*hoists=*/false}};
 
 /// The bytes of the registers of a thread.
 static constexpr int64_t kRegisterBytes = 256 * 4;
@@ -86,6 +91,8 @@ static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
     config->disablePass(&llvm::MachineSinkingLegacyID);
     config->disablePass(&llvm::MachineCSELegacyID);
   }
+  if (!attempt.hoists)
+    config->disablePass(&llvm::EarlyMachineLICMID);
   if (hasLongBlock(module, kMostScheduled))
     config->disablePass(&llvm::PostRASchedulerID);
   // The pass manager owns both objects.

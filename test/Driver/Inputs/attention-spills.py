@@ -52,6 +52,15 @@ def cases():
     yield "gfx1201", BackwardVariant(forward, "atomic")
     forward = Variant(64, 64, "bf16", packed=True, causal=True)
     yield "gfx1201", BackwardVariant(forward, "atomic", kv="separate")
+    # Columns of padding take more.
+    for forward in (
+        Variant(80, 80, "f16", packed=True, window=True),
+        Variant(72, 72, "bf16", packed=True, window=True, softcap=True),
+        Variant(88, 88, "f16", packed=True, causal=True, softcap=True),
+    ):
+        yield "gfx1201", BackwardVariant(forward, "atomic")
+    forward = Variant(256, 256, "f16", packed=True, window=True, softcap=True)
+    yield "gfx1100", BackwardVariant(forward, "atomic")
     for mode in ("loop", "atomic"):
         forward = Variant(64, 64, "bf16", packed=True, softcap=True)
         yield "gfx1201", BackwardVariant(forward, "atomic", kv=mode)
