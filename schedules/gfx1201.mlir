@@ -22,6 +22,8 @@ tile.schedule_row <products from 4, head to 64, mask = window, packed>
     use <tile = [32, 64], warps = 4>
 tile.schedule_row <products from 4, head to 64> use <tile = [16, 128], warps = 4>
 // So do columns of padding, up to D 88, beside the sums of dQ.
+tile.schedule_row <products = 5, head from 65 to 95, mask = window, softcap = false, packed, atomic_results>
+    use <tile = [32, 48], warps = 3>
 tile.schedule_row <products = 5, head from 65 to 95, mask = window, packed>
     use <tile = [16, 32], warps = 2>
 tile.schedule_row <products = 5, head from 65 to 95, softcap, packed>

@@ -59,6 +59,8 @@ def cases():
         Variant(88, 88, "f16", packed=True, causal=True, softcap=True),
     ):
         yield "gfx1201", BackwardVariant(forward, "atomic")
+    forward = Variant(72, 72, "f16", packed=True, window=True)
+    yield "gfx1201", BackwardVariant(forward, "atomic", kv="atomic")
     forward = Variant(256, 256, "f16", packed=True, window=True, softcap=True)
     yield "gfx1100", BackwardVariant(forward, "atomic")
     for mode in ("loop", "atomic"):
