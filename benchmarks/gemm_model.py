@@ -146,7 +146,7 @@ def shorten(schedule: str) -> str:
     """Returns a schedule in the words of the table."""
     fields = dict(re.findall(r"(\w+) = (\d+)", schedule))
     text = f"{fields['BM']} x {fields['BN']} x {fields['BK']}, {fields['warps']} warps"
-    for field, unit in (("stages", "stages"), ("split", "parts"), ("stream_k", "blocks")):
+    for field, unit in (("stages", "stages"), ("split", "parts"), ("cluster_split", "in a cluster"), ("stream_k", "blocks")):
         if field in fields:
             text += f", {fields[field]} {unit}"
     return text

@@ -23,9 +23,12 @@ static constexpr int64_t kFewRegisters = 96;
 /// Blocks of a multiprocessor of which enough compute while one starts or ends.
 static constexpr int64_t kManyBlocks = 4;
 
-/// The predicted gain by tiles that blocks share that is worth the memory and
-/// the second kernel, or the cluster.
-static constexpr double kLeastSharedGain = 0.02, kLeastClusterGain = 0.01;
+/// The predicted gains that are worth the tiles of the last wave shared by all
+/// blocks, the iterations of a tile shared by a cluster, and those shared by
+/// blocks whose sums another kernel adds. Splits
+/// are predicted too fast where reads of memory are the bound.
+static constexpr double kLeastSharedGain = 0.02, kLeastClusterGain = 0.05,
+                        kLeastSplitGain = 0.06;
 
 /// Of this many candidates with products, at least one lets blocks share the
 /// iterations of a tile, and at least one does not.
@@ -238,9 +241,10 @@ void Ranking::addStreamK(const RankedCandidate &base) {
 /// Returns the cycles by which a candidate is compared.
 static double getRank(const RankedCandidate &ranked) {
   const Candidate &candidate = ranked.candidate;
-  double gain = candidate.splitsInCluster              ? kLeastClusterGain
-                : candidate.split || candidate.streamK ? kLeastSharedGain
-                                                       : 0;
+  double gain = candidate.splitsInCluster ? kLeastClusterGain
+                : candidate.split         ? kLeastSplitGain
+                : candidate.streamK       ? kLeastSharedGain
+                                          : 0;
   return ranked.cost.cycles / (1 - gain);
 }
 

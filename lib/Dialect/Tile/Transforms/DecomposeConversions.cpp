@@ -271,6 +271,10 @@ static Value exchange(const Crossing &crossing, Value source,
   return ConvertLayoutOp::create(b, to, shared);
 }
 
+/// Bytes of a row of an MMA's result that four lanes hold. With as much
+/// padding, neighbouring rows are in different banks.
+static constexpr int64_t kFragmentRowBytes = 32;
+
 /// Lets `reduce` read a tile in shared memory.
 static void writeForCluster(ClusterReduceOp reduce, const Chip &chip) {
   auto source = dyn_cast<RankedTensorType>(reduce.getSource().getType());
@@ -278,14 +282,19 @@ static void writeForCluster(ClusterReduceOp reduce, const Chip &chip) {
     return;
   SmallVector<int64_t> order =
       llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, source.getRank())));
-  auto padded = PaddedAttr::get(source.getContext(), 0, order);
+  MLIRContext *context = source.getContext();
+  auto plain = PaddedAttr::get(context, 0, order);
   LayoutAttrInterface layout =
-      spreadOverBanks(padded, /*padding=*/0, source, /*readers=*/{}, chip);
+      spreadOverBanks(plain, /*padding=*/0, source, /*readers=*/{}, chip);
   // The rows of all blocks lie alike.
+  auto padded = dyn_cast<PaddedAttr>(layout);
   int64_t rows = cast<RankedTensorType>(reduce.getType()).getDimSize(0);
-  if (auto best = cast<PaddedAttr>(layout);
-      best.getGroup() != 0 && rows % best.getGroup() != 0)
-    layout = PaddedAttr::get(source.getContext(), best.getPad(), order);
+  if (!padded || (padded.getGroup() != 0 && rows % padded.getGroup() != 0)) {
+    int64_t bits = source.getElementTypeBitWidth();
+    layout = PaddedAttr::get(context, kFragmentRowBytes * 8 / bits, order);
+    if (countBytes(withLayout(source, layout)) > chip.sharedBytes)
+      layout = plain;
+  }
   OpBuilder builder(reduce);
   reduce.getSourceMutable().assign(
       ConvertLayoutOp::create(builder, reduce.getLoc(),

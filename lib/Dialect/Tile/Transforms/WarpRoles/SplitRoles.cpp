@@ -82,6 +82,7 @@ void Splitter::chooseProducers(unsigned most) {
 
 /// Allocates the memory of the rings, and makes them.
 void Splitter::makeRings() {
+  bool isDrained = drainsRings(kernel);
   for (const Ring &planned : plan.rings) {
     auto type =
         RingType::get(rewriter.getContext(), planned.tile, planned.stages);
@@ -89,7 +90,7 @@ void Splitter::makeRings() {
       return AllocOp::create(rewriter, loc, type, IntegerAttr());
     };
     Value storage = alloc(type.getStorageType());
-    if (!planned.leaves())
+    if (!planned.leaves() && isDrained)
       storage.getDefiningOp()->setAttr(kDrainedAttr, rewriter.getUnitAttr());
     SmallVector<Value, 2> barriers{alloc(type.getBarriersType())};
     if (planned.counted)

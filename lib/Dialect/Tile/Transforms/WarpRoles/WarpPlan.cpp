@@ -39,16 +39,19 @@ BufferType Ring::getBarriersType() const {
                          layout, MemorySpace::Shared);
 }
 
+bool tile::drainsRings(KernelOp kernel) {
+  return kernel.getClusterBlocks() > 1;
+}
+
 SharedMemoryModel tile::modelRoles(KernelOp kernel, const WarpPlan &plan) {
   SharedMemoryModel model(kernel);
   for (auto &[copy, planned] : plan.copies)
     model.remove(planned.buffer);
   model.repeat(getSchedule(kernel).countConsumerGroups());
   // Roles run at the same time, so rings are live with all other buffers, but
-  // for those of the consumers behind the last read. The consumers of a
-  // persistent kernel read again in the next work.
+  // for those of the consumers behind the last read.
   SmallVector<SmallVector<Operation *>> uses(plan.rings.size());
-  if (getSchedule(kernel).workStages.value_or(0) == 0)
+  if (drainsRings(kernel))
     for (auto &[copy, planned] : plan.copies)
       uses[planned.ring].push_back(planned.last);
   for (auto [ring, readers] : llvm::zip_equal(plan.rings, uses)) {

@@ -79,6 +79,11 @@ Refusal planWarps(KernelOp kernel, bool takesSums, WarpPlan &plan);
 std::optional<int64_t> shortenRing(KernelOp kernel, int64_t most,
                                    WarpPlan &plan);
 
+/// Returns true if other buffers may take the memory of rings behind their last
+/// read: in a kernel of clusters, which exchange sums as large as rings. It has
+/// one work for each block. Elsewhere the gain is not known.
+bool drainsRings(KernelOp kernel);
+
 /// Returns the shared memory of `kernel` after splitRoles with this plan.
 SharedMemoryModel modelRoles(KernelOp kernel, const WarpPlan &plan);
 
