@@ -39,6 +39,14 @@ SHAPES = (
     *products.weights_of((4096, 64, 128, 1024, 8192, 256, 2048)),
 )
 
+#: The words of the table for fields of a schedule.
+UNITS = {
+    "stages": "stages",
+    "split": "parts",
+    "cluster_split": "in a cluster",
+    "stream_k": "blocks",
+}
+
 #: The clock in MHz by which predicted cycles become times: that of an H200.
 CLOCK = 1755
 
@@ -146,7 +154,7 @@ def shorten(schedule: str) -> str:
     """Returns a schedule in the words of the table."""
     fields = dict(re.findall(r"(\w+) = (\d+)", schedule))
     text = f"{fields['BM']} x {fields['BN']} x {fields['BK']}, {fields['warps']} warps"
-    for field, unit in (("stages", "stages"), ("split", "parts"), ("cluster_split", "in a cluster"), ("stream_k", "blocks")):
+    for field, unit in UNITS.items():
         if field in fields:
             text += f", {fields[field]} {unit}"
     return text
