@@ -25,8 +25,8 @@ static constexpr int64_t kManyBlocks = 4;
 
 /// The predicted gains that are worth the tiles of the last wave shared by all
 /// blocks, the iterations of a tile shared by a cluster, and those shared by
-/// blocks whose sums another kernel adds. Splits
-/// are predicted too fast where reads of memory are the bound.
+/// blocks whose sums another kernel adds. The times of shared iterations are
+/// underestimated where reads of memory are the bound.
 static constexpr double kLeastSharedGain = 0.02, kLeastClusterGain = 0.05,
                         kLeastSplitGain = 0.06;
 
@@ -261,10 +261,7 @@ static void diversify(SmallVector<RankedCandidate, 0> &ranked) {
   SmallVector<size_t> kinds[2], later;
   for (auto [i, one] : llvm::enumerate(ranked)) {
     const Candidate &candidate = one.candidate;
-    int sharing = candidate.splitsInCluster ? 3
-                  : candidate.split         ? 1
-                  : candidate.streamK       ? 2
-                                            : 0;
+    int sharing = candidate.split ? 1 : candidate.streamK ? 2 : 0;
     bool isFirst = seen.insert({candidate.params, sharing}).second;
     if (isFirst && !one.cost.isPadded)
       kinds[sharing != 0].push_back(i);

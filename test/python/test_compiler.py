@@ -55,7 +55,12 @@ class TranslateTest(unittest.TestCase):
         small = tile.translate(program, "sm_90a", sizes="a = 64x7168, b = 7168x2112")
         kernels = json.loads(small.manifest)["kernels"]
         self.assertNotEqual(json.loads(large.manifest)["kernels"][0], kernels[0])
+        # The blocks of clusters share the iterations of a tile.
+        self.assertEqual([kernel["name"] for kernel in kernels], ["gemm"])
+        self.assertEqual(kernels[0]["grid"][0][::2], ["mul", 4])
         # Blocks share the iterations of a tile, and another kernel adds their sums.
+        other = tile.translate(program, "sm_90a", sizes="a = 256x7168, b = 7168x576")
+        kernels = json.loads(other.manifest)["kernels"]
         self.assertEqual([kernel["name"] for kernel in kernels], ["gemm", "gemm_sum"])
         with self.assertRaisesRegex(
             tile.CompileError, r"--sizes:1:1: error: no kernel has an argument 'x'"

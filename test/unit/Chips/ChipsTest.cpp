@@ -45,6 +45,28 @@ TEST(Chips, BlocksOfClusters) {
   EXPECT_EQ(countClusterBlocks(*findChip("sm_80"), 64), 1);
 }
 
+// A cluster has its blocks in one group of multiprocessors, so large clusters
+// leave some idle. The counts of sm_90a are measured; other chips keep an
+// eighth idle.
+TEST(Chips, CountsThePlacesOfClusters) {
+  const Chip &hopper = *findChip("sm_90a");
+  for (auto [blocks, places] : {std::pair<int64_t, int64_t>{1, 132},
+                                {2, 132},
+                                {3, 117},
+                                {4, 120},
+                                {8, 120}}) {
+    EXPECT_EQ(countClusterPlaces(hopper, 1, blocks), places) << blocks;
+    EXPECT_EQ(countClusterPlaces(hopper, 2, blocks), 2 * places) << blocks;
+  }
+  const Chip &blackwell = *findChip("sm_100a");
+  for (int64_t blocks = 1; blocks <= blackwell.clusterBlocks; ++blocks) {
+    int64_t places = countClusterPlaces(blackwell, 1, blocks);
+    EXPECT_EQ(places % blocks, 0) << blocks;
+    EXPECT_LE(places, blackwell.processors) << blocks;
+    EXPECT_GT(places, blackwell.processors / 2) << blocks;
+  }
+}
+
 TEST(Chips, EveryInstructionHasAChip) {
   std::set<std::string> used;
   for (const Chip &chip : chips())

@@ -114,6 +114,10 @@ def TileFormClusters : Pass<"tile-form-clusters", "::mlir::gpu::GPUModuleOp"> {
     cluster, and another one at the beginning makes sure that all blocks have
     started. A remark says why.
 
+    A kernel with `cluster_blocks` is the program of one block of a cluster already
+    (`tile.cluster_rank`). Its blocks only get their places: the grid has a cluster
+    for each block that it had.
+
     Fails for accesses to shared memory other than loads and stores of the
     threads, for example asynchronous copies and matrix instructions that read
     it.
