@@ -10,7 +10,11 @@ def Tile_ClusterRankOp : Tile_Op<"cluster_rank", [Pure,
     from 0 to `cluster_blocks` - 1 of the kernel.
 
     ```mlir
-    %rank = tile.cluster_rank
+    tile.kernel @rows() attributes {cluster_blocks = 4 : i32} {
+      %c1 = arith.constant 1 : index
+      tile.grid %c1, %c1, %c1
+      %rank = tile.cluster_rank
+    }
     ```
   }];
   let results = (outs Index:$result);
@@ -23,12 +27,18 @@ def Tile_ClusterReduceOp : Tile_Op<"cluster_reduce", [
   let summary = "combines the tiles of the blocks of a cluster";
   let description = [{
     Combines the elements at the same place of the tiles of all blocks of the
-    cluster, in the order of the blocks, with `kind` (as `tile.reduce`). The result of block r is the r-th of
-    as many equal parts of the rows as there are blocks (`cluster_blocks` of the
-    kernel). All blocks of the cluster execute the operation.
+    cluster, in the order of the blocks, with `kind` (as `tile.reduce`). The
+    result of block r is the r-th of as many equal parts of the rows as there are
+    blocks (`cluster_blocks` of the kernel). All blocks of the cluster execute the
+    operation.
 
     ```mlir
-    %rows = tile.cluster_reduce addf %sum : tensor<128x64xf32> -> tensor<32x64xf32>
+    tile.kernel @sums() attributes {cluster_blocks = 4 : i32} {
+      %c1 = arith.constant 1 : index
+      tile.grid %c1, %c1, %c1
+      %ones = arith.constant dense<1.0> : tensor<128x64xf32>
+      %rows = tile.cluster_reduce addf %ones : tensor<128x64xf32> -> tensor<32x64xf32>
+    }
     ```
 
     The tiles cross the cluster through the shared memory of its blocks. After

@@ -219,7 +219,7 @@ def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
     computes 1 / n of the rows of the result. So what stands behind the loop must
     compute each row from the same row of other tiles, and n must divide the rows.
 
-    ```mlir
+    ```mlir output
     tile.kernel @gemm(%a: !a, %b: !b, %c: !c) attributes {cluster_blocks = 4 : i32} {
       tile.grid %rows, %columns, %c1
       %rank = tile.cluster_rank
