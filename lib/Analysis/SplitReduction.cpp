@@ -104,7 +104,7 @@ Refusal tile::findSplitLoop(KernelOp kernel, scf::ForOp &loop) {
 }
 
 //===----------------------------------------------------------------------===//
-// What follows the loop
+// The epilogue: what a kernel computes from the results of the loop
 //===----------------------------------------------------------------------===//
 
 /// Returns true if `op` computes each row of a tile, one of `rows`, from the
@@ -136,12 +136,8 @@ static bool isRowwise(Operation *op, const TileExtent &rows) {
          isa<tensor::SplatOp, IotaOp>(op);
 }
 
-/// Returns true if `op` may read elements that `write` writes in another row of
-/// the tile.
-static bool readsOtherRows(Operation *op, StoreOp write) {
-  if (isa<LoadOp>(op) &&
-      llvm::equal(op->getOperands(), write->getOperands().drop_front()))
-    return false;
+/// Returns true if `op` may read elements that `write` writes.
+static bool readsStored(Operation *op, StoreOp write) {
   BlockArgument argument = getRootArgument(write.getBuffer());
   return llvm::any_of(getGlobalAccesses(op), [&](const GlobalAccess &access) {
     return !access.isWrite && access.mayOverlap(argument) &&
@@ -158,7 +154,7 @@ Refusal tile::findRowwiseEpilogue(scf::ForOp loop,
   for (Type type : loop.getResultTypes())
     if (rowsOf(type) != rows)
       return std::string("the results of the loop differ in their rows");
-  // What depends on the results, or writes memory.
+  // Operations that depend on the results, and those that write memory.
   for (Operation *op = loop->getNextNode(); op; op = op->getNextNode()) {
     bool depends = llvm::any_of(op->getOperands(), [&](Value operand) {
       Operation *other = operand.getDefiningOp();
@@ -183,13 +179,37 @@ Refusal tile::findRowwiseEpilogue(scf::ForOp loop,
       if (Operation *other = operand.getDefiningOp(); other && other != loop)
         epilogue.insert(other);
   }
+  Block *body = loop->getBlock();
+  for (Operation *op : epilogue) {
+    auto broadcast = dyn_cast<BroadcastOp>(op);
+    if (broadcast && broadcast.getDim() == 0)
+      if (Operation *source = broadcast.getSource().getDefiningOp();
+          source == loop || epilogue.contains(source))
+        return quote(source) + " behind the loop is needed with all its rows";
+    // The epilogue computes a part of the rows of these tiles, the loop all.
+    for (Operation *user : op->getUsers()) {
+      Operation *other = body->findAncestorOpInBlock(*user);
+      if (isa<RankedTensorType>(op->getResult(0).getType()) && other != loop &&
+          !epilogue.contains(other))
+        return quote(op) + " behind the loop is needed with all its rows";
+    }
+  }
+  // Another block may write rows that this one reads, unless both are rows of
+  // one block.
+  Refusal refusal;
   for (Operation *write : epilogue)
     if (auto store = dyn_cast<StoreOp>(write))
-      for (Operation *op : epilogue)
-        if (readsOtherRows(op, store))
-          return quote(op) +
-                 " behind the loop may read rows that another block writes";
-  return std::nullopt;
+      body->walk<WalkOrder::PreOrder>([&](Operation *op) {
+        if (op == loop)
+          return WalkResult::skip();
+        bool isSamePlace =
+            isa<LoadOp>(op) && epilogue.contains(op) &&
+            llvm::equal(op->getOperands(), store->getOperands().drop_front());
+        if (!isSamePlace && readsStored(op, store))
+          refusal = quote(op) + " may read rows that another block writes";
+        return WalkResult::advance();
+      });
+  return refusal;
 }
 
 StreamKPlan::StreamKPlan(int64_t tiles, int64_t blocks) : left(tiles % blocks) {

@@ -182,7 +182,8 @@ public:
   /// Waits for the end of a phase.
   void waitBarrier(Thread &thread, const Site &site, unsigned id,
                    uint64_t phase);
-  /// The same for the barrier of all threads of the cluster.
+  /// Arrives at the barrier of all threads of the cluster, and waits there for
+  /// the end of a phase.
   uint64_t arriveInCluster(Thread &thread);
   void waitForCluster(Thread &thread, const Site &site, uint64_t phase);
 

@@ -84,3 +84,15 @@ tile.kernel @k() attributes {cluster_blocks = 8 : i32} {
   // expected-error@+1 {{'tile.cluster_reduce' op reads rows of a #tile.padded buffer in shared memory, whose parts are alike, not '!tile.buffer<48x64xf32, #tile.padded<0, order = [1, 0], group = 4, groupPad = 4>, shared>'}}
   %s = tile.cluster_reduce addf %m : !memory -> tensor<6x64xf32>
 }
+
+// -----
+
+tile.kernel @k() attributes {cluster_blocks = 2 : i32} {
+  %m = tile.param M in [32, 64]
+  %c1 = arith.constant 1 : index
+  %z = arith.constant 0.0 : f32
+  tile.grid %c1, %c1, %c1
+  %t = tensor.splat %z[%m] : tensor<?xf32, #tile.open<M>>
+  // expected-error@+1 {{'tile.cluster_reduce' op needs a tile of static extents, got 'tensor<?xf32, #tile.open<M>>'}}
+  %s = tile.cluster_reduce addf %t : tensor<?xf32, #tile.open<M>> -> tensor<?xf32, #tile.open<M>>
+}

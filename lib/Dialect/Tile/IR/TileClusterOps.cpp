@@ -52,6 +52,8 @@ LogicalResult ClusterReduceOp::verify() {
     return failure();
   auto result = cast<RankedTensorType>(getType());
   auto source = cast<ShapedType>(getSource().getType());
+  if (!result.hasStaticShape() || result.getRank() == 0)
+    return emitOpError() << "needs a tile of static extents, got " << result;
   SmallVector<int64_t> expected(result.getShape());
   expected[0] *= countBlocks(*this);
   if (source.getShape() != ArrayRef(expected) ||

@@ -724,6 +724,12 @@ struct AssignLayouts : tile::impl::TileAssignLayoutsBase<AssignLayouts> {
     const Chip *chip = getTargetChip(kernel);
     if (!chip)
       return signalPassFailure();
+    if (kernel.getClusterBlocks() > chip->clusterBlocks) {
+      kernel.emitOpError() << "has clusters of " << kernel.getClusterBlocks()
+                           << " blocks; " << chip->name << " has at most "
+                           << chip->clusterBlocks;
+      return signalPassFailure();
+    }
     int64_t warps = kernel.getNumWarps();
     int64_t blocks = countClusterBlocks(*chip, warps);
     if (warps % blocks != 0 || warps * chip->warpSize > blocks * kMostThreads) {

@@ -77,7 +77,7 @@ private:
   std::unique_ptr<Partition> partition;
   SmallVector<RankedTensorType> tiles;
   SmallVector<std::string> names;
-  /// What computes the rows of results (findRowwiseEpilogue).
+  /// The operations that compute the rows of results (findRowwiseEpilogue).
   llvm::SetVector<Operation *> epilogue;
 };
 } // namespace

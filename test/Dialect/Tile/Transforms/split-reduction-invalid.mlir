@@ -342,7 +342,7 @@ tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile
 !m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
 !t = tensor<64x64xf32>
 
-// expected-error@+1 {{'tile.kernel' op cannot have 'cluster_split = 2' in its schedule: 'tile.load' behind the loop may read rows that another block writes}}
+// expected-error@+1 {{'tile.kernel' op cannot have 'cluster_split = 2' in its schedule: 'tile.load' may read rows that another block writes}}
 tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<cluster_split = 2>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -358,4 +358,115 @@ tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile
   %other = tile.load %o[%c1, %c0] : !m -> !t
   %sum = arith.addf %r, %other : !t
   tile.store %sum, %o[%c0, %c0] : !t, !m
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!v = !tile.buffer<?xf32, #tile.strided<[1]>, global>
+!t = tensor<64x64xf32>
+
+// The largest elements of rows become a row.
+// expected-error@+1 {{'tile.kernel' op cannot have 'cluster_split = 2' in its schedule: 'tile.reduce' behind the loop is needed with all its rows}}
+tile.kernel @k(%a: !m, %o: !m, %v: !v) attributes {num_warps = 4 : i32, schedule = #tile.schedule<cluster_split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!t) {
+    %t = tile.load %a[%c0, %i] : !m -> !t
+    %n = arith.addf %acc, %t : !t
+    scf.yield %n : !t
+  }
+  %most = tile.reduce maximumf %r along 1 : !t -> tensor<64xf32>
+  %line = tile.broadcast %most along 0 : tensor<64xf32> -> !t
+  %s = arith.addf %r, %line : !t
+  tile.store %s, %o[%c0, %c0] : !t, !m
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!v = !tile.buffer<?xf32, #tile.strided<[1]>, global>
+!t = tensor<64x64xf32>
+
+// A vector is a row and a column.
+// expected-error@+1 {{'tile.kernel' op cannot have 'cluster_split = 2' in its schedule: 'tile.load' behind the loop is needed with all its rows}}
+tile.kernel @k(%a: !m, %o: !m, %v: !v) attributes {num_warps = 4 : i32, schedule = #tile.schedule<cluster_split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!t) {
+    %t = tile.load %a[%c0, %i] : !m -> !t
+    %n = arith.addf %acc, %t : !t
+    scf.yield %n : !t
+  }
+  %b = tile.load %v[%c0] : !v -> tensor<64xf32>
+  %line = tile.broadcast %b along 0 : tensor<64xf32> -> !t
+  %column = tile.broadcast %b along 1 : tensor<64xf32> -> !t
+  %both = arith.mulf %line, %column : !t
+  %s = arith.addf %r, %both : !t
+  tile.store %s, %o[%c0, %c0] : !t, !m
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!v = !tile.buffer<?xf32, #tile.strided<[1]>, global>
+!t = tensor<64x64xf32>
+
+// A constant scales a row and columns.
+// expected-error@+1 {{'tile.kernel' op cannot have 'cluster_split = 2' in its schedule: 'arith.constant' behind the loop is needed with all its rows}}
+tile.kernel @k(%a: !m, %o: !m, %v: !v) attributes {num_warps = 4 : i32, schedule = #tile.schedule<cluster_split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!t) {
+    %t = tile.load %a[%c0, %i] : !m -> !t
+    %n = arith.addf %acc, %t : !t
+    scf.yield %n : !t
+  }
+  %two = arith.constant dense<2.0> : tensor<64xf32>
+  %b = tile.load %v[%c0] : !v -> tensor<64xf32>
+  %scaled = arith.mulf %b, %two : tensor<64xf32>
+  %line = tile.broadcast %scaled along 0 : tensor<64xf32> -> !t
+  %column = tile.broadcast %two along 1 : tensor<64xf32> -> !t
+  %both = arith.mulf %line, %column : !t
+  %s = arith.addf %r, %both : !t
+  tile.store %s, %o[%c0, %c0] : !t, !m
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!v = !tile.buffer<?xf32, #tile.strided<[1]>, global>
+!t = tensor<64x64xf32>
+
+// A row of the result that another block may have written.
+// expected-error@+1 {{'tile.kernel' op cannot have 'cluster_split = 2' in its schedule: 'tile.load' may read rows that another block writes}}
+tile.kernel @k(%a: !m, %o: !m, %v: !v) attributes {num_warps = 4 : i32, schedule = #tile.schedule<cluster_split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!t) {
+    %t = tile.load %a[%c0, %i] : !m -> !t
+    %n = arith.addf %acc, %t : !t
+    scf.yield %n : !t
+  }
+  %top = tile.slice %o[%c1, *] : !m
+  %b = tile.load %top[%c0] : !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global> -> tensor<64xf32>
+  %line = tile.broadcast %b along 0 : tensor<64xf32> -> !t
+  %s = arith.addf %r, %line : !t
+  tile.store %s, %o[%c0, %c0] : !t, !m
 }
