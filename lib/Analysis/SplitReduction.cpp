@@ -212,6 +212,17 @@ Refusal tile::findRowwiseEpilogue(scf::ForOp loop,
   return refusal;
 }
 
+Refusal tile::checkClusterSplit(const Chip &chip, int64_t blocks,
+                                int64_t rows) {
+  if (blocks > chip.clusterBlocks)
+    return chip.name.str() + " has clusters of at most " +
+           std::to_string(chip.clusterBlocks) + " blocks";
+  if (rows % blocks != 0)
+    return std::to_string(blocks) + " blocks cannot divide " +
+           std::to_string(rows) + " rows";
+  return std::nullopt;
+}
+
 StreamKPlan::StreamKPlan(int64_t tiles, int64_t blocks) : left(tiles % blocks) {
   if (left == 0)
     return;

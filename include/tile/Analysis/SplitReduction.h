@@ -31,6 +31,10 @@ bool addsAtomically(mlir::scf::ForOp loop);
 Refusal findRowwiseEpilogue(mlir::scf::ForOp loop,
                             llvm::SetVector<mlir::Operation *> &epilogue);
 
+/// Refuses clusters of `blocks` blocks that `chip` does not have, or that
+/// cannot divide `rows` rows.
+Refusal checkClusterSplit(const Chip &chip, int64_t blocks, int64_t rows);
+
 /// The division of the tiles of the last wave among `blocks` blocks (stream-K,
 /// tile-split-reduction). Most blocks have a part of one tile; the others share
 /// the last iterations of all tiles, the rests.

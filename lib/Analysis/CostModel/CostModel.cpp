@@ -249,7 +249,7 @@ Refusal Predictor::run(Cost &cost) {
     bool isAtomic = addsAtomically(splitLoop);
     storesSums = !isAtomic && !candidate.splitsInCluster;
     if (candidate.splitsInCluster)
-      if (Refusal refusal = checkClusterSplit())
+      if (Refusal refusal = checkCluster())
         return refusal;
   }
   cacheGain = getCacheGain(cost.blocks);

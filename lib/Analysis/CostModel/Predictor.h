@@ -112,7 +112,7 @@ private:
   Refusal chooseRoles(Schedule given, int64_t chained, Cost &cost,
                       bool &isSlower);
   void addStaging(mlir::Type tile, int64_t elementBits);
-  Refusal checkClusterSplit();
+  Refusal checkCluster();
   void exchangeSums(Work &work);
   void storeSums(Work &work);
   double getSumTime(double blocks) const;

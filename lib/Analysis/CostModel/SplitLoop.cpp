@@ -21,19 +21,12 @@ static constexpr double kSumCycles = 8000;
 static constexpr double kClusterSumCycles = 2500, kClusterBytes = 48;
 
 /// Refuses clusters whose blocks cannot divide the rows of the sums.
-Refusal Predictor::checkClusterSplit() {
-  int64_t blocks = *candidate.split;
-  if (blocks > chip.clusterBlocks)
-    return chip.name.str() + " has clusters of at most " +
-           std::to_string(chip.clusterBlocks) + " blocks";
+Refusal Predictor::checkCluster() {
   llvm::SetVector<Operation *> epilogue;
   if (Refusal refusal = findRowwiseEpilogue(splitLoop, epilogue))
     return refusal;
-  for (Type tile : splitLoop.getResultTypes())
-    if (int64_t rows = getShape(tile)[0]; rows % blocks != 0)
-      return std::to_string(blocks) + " blocks cannot divide " +
-             std::to_string(rows) + " rows";
-  return std::nullopt;
+  int64_t rows = getShape(splitLoop.getResult(0).getType())[0];
+  return checkClusterSplit(chip, *candidate.split, rows);
 }
 
 /// Adds the exchange of the sums in a cluster.

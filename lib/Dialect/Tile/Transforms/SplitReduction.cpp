@@ -454,9 +454,8 @@ Refusal Splitter::runInCluster(int64_t blocks) {
   if (Refusal refusal = findRowwiseEpilogue(loop, epilogue))
     return refusal;
   int64_t rows = tiles.front().getDimSize(0);
-  if (rows % blocks != 0)
-    return std::to_string(blocks) + " blocks cannot divide " +
-           std::to_string(rows) + " rows";
+  if (Refusal refusal = checkClusterSplit(*getTargetChip(kernel), blocks, rows))
+    return refusal;
   kernel.setClusterBlocks(blocks);
   ImplicitLocOpBuilder b = buildAtStart(kernel);
   Value rank = ClusterRankOp::create(b);
@@ -514,13 +513,8 @@ static Refusal share(KernelOp kernel, const Sharing &sharing,
   scf::ForOp loop;
   if (Refusal refusal = findSplitLoop(kernel, loop))
     return refusal;
-  if (sharing.field == "cluster_split") {
-    const Chip *chip = getTargetChip(kernel);
-    if (chip->clusterBlocks < sharing.count)
-      return chip->name.str() + " has clusters of at most " +
-             std::to_string(chip->clusterBlocks) + " blocks";
+  if (sharing.field == "cluster_split")
     return Splitter(kernel, loop, nullptr).runInCluster(sharing.count);
-  }
   std::unique_ptr<Partition> partition = sharing.field == "split"
                                              ? createEqualParts(sharing.count)
                                              : createStreamK(sharing.count);
