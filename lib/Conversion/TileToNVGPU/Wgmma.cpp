@@ -419,13 +419,23 @@ static tile::gpu::WgmmaOp getFirst(tile::gpu::WgmmaOp op) {
   return op;
 }
 
-/// The largest number of instructions of a matrix product whose loop-invariant
-/// descriptors stay hoisted. An instruction reads its two descriptors from four
-/// adjacent uniform registers, of which there are 63. With more instructions,
-/// ptxas keeps invariant descriptors in other registers and copies them. With
-/// fewer, recomputing them takes more time. Measured on an H200
+/// The most instructions of a matrix product, and of a loop, whose
+/// loop-invariant descriptors are computed ahead. An instruction reads its two
+/// descriptors from four adjacent uniform registers, of which there are 63.
+/// With a larger product, ptxas keeps its descriptors in other registers and
+/// copies them. With more in a loop, it keeps scalars of the loop in other
+/// registers, such as the counters of rings. Fewer take more time if they are
+/// computed again. Measured on an H200 and an H100
 /// (docs/notes/hopper-registers.md).
-static constexpr size_t kMostInvariantDescriptors = 8;
+static constexpr size_t kMostOfProduct = 8, kMostOfLoop = 16;
+
+/// Returns true if elements of tiles are selected in the loop. Comparisons of
+/// coordinates, which masks have, need scalars as well.
+static bool hasMask(scf::ForOp loop) {
+  return llvm::any_of(
+      loop.getBody()->getOps<arith::SelectOp>(),
+      [](arith::SelectOp op) { return isa<VectorType>(op.getType()); });
+}
 
 void tile::placeMatrixDescriptors(Operation *root) {
   // Groups the operands by innermost loop, then by matrix product and operand
@@ -445,19 +455,30 @@ void tile::placeMatrixDescriptors(Operation *root) {
   });
   for (auto &[loop, sides] : loops) {
     auto func = loop->getParentOfType<FunctionOpInterface>();
-    bool saves = func && getSchedule(func).savesRegisters();
-    if (!saves && llvm::none_of(sides, [](auto &side) {
-          return side.second.size() > kMostInvariantDescriptors;
-        }))
+    size_t most = 0;
+    Operands all;
+    for (auto &[side, operands] : sides) {
+      most = std::max(most, operands.size());
+      llvm::append_range(all, operands);
+    }
+    bool isAtUse =
+        most > kMostOfProduct || (func && getSchedule(func).savesRegisters());
+    if (!isAtUse && all.size() <= kMostOfLoop)
       continue;
-    for (auto &[side, operands] : sides)
-      for (OpOperand *operand : operands) {
-        Operation *descriptor = operand->get().getDefiningOp();
-        OpBuilder builder(operand->getOwner());
-        operand->set(builder.clone(*descriptor)->getResult(0));
-        if (descriptor->use_empty())
-          descriptor->erase();
-      }
+    // Loops with masks have few iterations.
+    isAtUse |= hasMask(loop);
+    llvm::SmallDenseMap<Operation *, Value> inFront;
+    for (OpOperand *operand : all) {
+      Operation *descriptor = operand->get().getDefiningOp();
+      OpBuilder builder(isAtUse ? operand->getOwner() : loop);
+      Value copy = isAtUse ? Value() : inFront.lookup(descriptor);
+      if (!copy)
+        copy = builder.clone(*descriptor)->getResult(0);
+      inFront[descriptor] = copy;
+      operand->set(copy);
+      if (descriptor->use_empty())
+        descriptor->erase();
+    }
   }
 }
 

@@ -7,9 +7,10 @@
 namespace tile {
 
 /// Moves loop-invariant matrix descriptors, which earlier passes have hoisted,
-/// back to the MMAs that read them; each costs one addition. This is done in
-/// loops that read more descriptors than uniform registers hold, and in all
-/// loops of a kernel whose schedule has `save_registers`.
+/// back to the MMAs that read them, where each costs one addition, or to the
+/// front of the loop. This is done for loops that read more descriptors than
+/// uniform registers hold, and for all loops of a kernel whose schedule has
+/// `save_registers`.
 void placeMatrixDescriptors(mlir::Operation *root);
 
 /// Replaces wgmmas by inline assembly, one for those that follow each other
