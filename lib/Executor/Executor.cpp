@@ -204,6 +204,29 @@ private:
 };
 } // namespace
 
+/// The most instructions of a basic block. The time that LLVM takes to order
+/// those of a block with calls grows with the square of their number.
+static constexpr unsigned kMostInstructions = 256;
+
+/// Divides long basic blocks.
+static void splitLongBlocks(llvm::Module &module) {
+  for (llvm::Function &function : module) {
+    // Splitting adds blocks behind the one that is visited.
+    for (llvm::BasicBlock &block : function) {
+      unsigned count = 0;
+      for (llvm::Instruction &inst : block) {
+        // Allocations are static in the first block only.
+        if (llvm::isa<llvm::PHINode, llvm::AllocaInst>(inst))
+          count = 0;
+        if (++count <= kMostInstructions || inst.isTerminator())
+          continue;
+        block.splitBasicBlock(&inst);
+        break;
+      }
+    }
+  }
+}
+
 llvm::Error
 Program::Implementation::compile(llvm::orc::ThreadSafeModule module) {
   static const bool initialized = [] {
@@ -227,6 +250,7 @@ Program::Implementation::compile(llvm::orc::ThreadSafeModule module) {
   module.withModuleDo([&](llvm::Module &module) {
     module.setTargetTriple(jit->getTargetTriple());
     module.setDataLayout(jit->getDataLayout());
+    splitLongBlocks(module);
     FrameSizes::request(module);
     module.getContext().setDiagnosticHandler(
         std::make_unique<FrameSizes>(frameBytes));

@@ -47,8 +47,64 @@ gpu.module @kernels {
 """
 
 
+#: A program of a single long basic block: a fuzzer's.
+LONG_BLOCK = """
+!a = !tile.buffer<?x96xf16, #tile.strided<[96, 1], align = 8>, global>
+!b = !tile.buffer<25x?xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!c = !tile.buffer<39xf16, #tile.strided<[1], align = 8>, global>
+!d = !tile.buffer<?xf16, #tile.strided<[1]>, global>
+!rows = tensor<37x96xf16>
+tile.kernel @long(%a: !a {tile.name = "a"}, %b: !b {tile.name = "b"}, %c: !c {tile.name = "c"},
+                  %d: !d {tile.name = "d"}) attributes {num_warps = 8 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %x = tile.load %a[%c0, %c0] : !a -> !rows
+  %minus2 = arith.constant dense<-2.0> : !rows
+  %y = math.fma %x, %minus2, %minus2 : !rows
+  %small = arith.constant dense<0.00390625> : !rows
+  %shift = arith.mulf %minus2, %small : !rows
+  %ones = arith.constant dense<1.0> : !rows
+  %near = arith.addf %shift, %ones : !rows
+  %products = tile.reduce mulf %near along 1 : !rows -> tensor<37xf16>
+  %least = tile.scan minnumf %ones along 1 : !rows
+  %flat = tile.reshape %least : !rows -> tensor<3552xf16>
+  %three = arith.constant dense<3.0> : tensor<37xf16>
+  %sums = math.fma %products, %three, %three : tensor<37xf16>
+  %half = arith.constant dense<0.5> : tensor<3552xf16>
+  %halves = arith.mulf %flat, %half : tensor<3552xf16>
+  %scan = tile.scan addf %halves along 0 : tensor<3552xf16>
+  tile.store %y, %b[%c0, %c0] : !rows, !b
+  tile.atomic_rmw addf %sums, %c[%c0] : tensor<37xf16>, !c
+  tile.store %scan, %d[%c0] : tensor<3552xf16>, !d
+}
+"""
+
+#: Runs it with a limit of CPU seconds.
+RUN_WITH_LIMIT = """
+import resource, sys
+import numpy as np
+resource.setrlimit(resource.RLIMIT_CPU, (20, 21))
+import tile
+arrays = (np.ones((40, 96), np.float16), np.zeros((25, 40), np.float16),
+          np.zeros(39, np.float16), np.zeros(3552, np.float16))
+tile.run(sys.stdin.read(), *arrays, chip="sm_89")
+assert (arrays[1] == -4).all()
+assert (arrays[3][:100] == 0.5 * np.arange(1, 101)).all()
+"""
+
+
 @unittest.skipIf(np is None, "no NumPy")
 class RunTest(unittest.TestCase):
+    def test_long_blocks_compile_in_time(self):
+        path = os.pathsep.join([str(ROOT / "python"), os.environ.get("PYTHONPATH", "")])
+        done = subprocess.run(
+            [sys.executable, "-c", RUN_WITH_LIMIT], input=LONG_BLOCK, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            env=dict(os.environ, PYTHONPATH=path),
+        )  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stdout)
+
     def arrays(self):
         return np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
 
