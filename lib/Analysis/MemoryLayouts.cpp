@@ -108,6 +108,9 @@ LayoutAttrInterface tile::getDefaultLayout(MLIRContext *context,
   return best;
 }
 
+/// The bits of each of two accesses by one instruction.
+static constexpr int64_t kPairedBits = 64;
+
 LayoutAttrInterface
 tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
                     ArrayRef<int64_t> order, int64_t padding,
@@ -119,6 +122,8 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
   LayoutAttrInterface best =
       PaddedAttr::get(context, inElements(padding), order);
   constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+  // Whether two reads of 8 bytes count as one instruction.
+  bool pairsReads = false;
   // Returns nothing if the cost is above `limit`.
   auto measure = [&](LayoutAttrInterface layout,
                      int64_t limit) -> std::optional<Cost> {
@@ -131,9 +136,13 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
       FailureOr<Layout> threads = access.threads(layout);
       if (failed(threads))
         return std::nullopt;
-      BankPasses count = countBankPasses(
-          *threads, *memory, chip.maxSharedAccess * 8 / bits, bits,
-          access.isStore ? chip.getStoreBanks() : chip.getReadBanks());
+      int64_t width = chip.maxSharedAccess * 8 / bits;
+      BankPasses count = countBankPasses(*threads, *memory, width, bits,
+                                         access.isStore ? chip.getStoreBanks()
+                                                        : chip.getReadBanks());
+      if (pairsReads && !access.isStore &&
+          widestAccess(*threads, *memory, width).width * bits == kPairedBits)
+        count.accesses = llvm::divideCeil(count.accesses, 2);
       cost.cycles += count.accesses + count.passes;
       cost.conflicts += count.conflicts;
       if (cost.cycles > limit)
@@ -179,18 +188,21 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
   // Rows that are aligned to the widest access mostly take the fewest accesses.
   int64_t fewest = plain->cycles, least = plain->cycles - plain->conflicts;
   int64_t size = plain->elements, conflicts = plain->conflicts;
-  for (const Candidate &candidate : family) {
-    std::optional<Cost> cost = measure(candidate.layout, fewest);
-    if (!cost ||
-        std::tie(cost->cycles, candidate.elements) >= std::tie(fewest, size))
-      continue;
-    best = candidate.layout;
-    fewest = cost->cycles;
-    size = candidate.elements;
-    conflicts = cost->conflicts;
-    if (conflicts == 0 && fewest <= least)
-      break;
-  }
+  auto chooseFromFamily = [&] {
+    for (const Candidate &candidate : family) {
+      std::optional<Cost> cost = measure(candidate.layout, fewest);
+      if (!cost ||
+          std::tie(cost->cycles, candidate.elements) >= std::tie(fewest, size))
+        continue;
+      best = candidate.layout;
+      fewest = cost->cycles;
+      size = candidate.elements;
+      conflicts = cost->conflicts;
+      if (conflicts == 0 && fewest <= least)
+        break;
+    }
+  };
+  chooseFromFamily();
   if (conflicts == 0 || shape.size() != 2)
     return best;
 
@@ -209,7 +221,17 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
           continue;
         best = swizzle;
         fewest = cost->cycles;
+        size = cost->elements;
+        conflicts = cost->conflicts;
       }
+  if (conflicts == 0 || chip.ldmatrix)
+    return best;
+
+  // AMD's chips read twice 8 bytes by one instruction, which lets padding move
+  // rows by 8 bytes, too. Its offsets reach 2 KiB, where those of other reads
+  // reach 64, so that larger tiles take further addresses.
+  pairsReads = true;
+  chooseFromFamily();
   return best;
 }
 

@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Emit.h"
+#include "PairReads.h"
 #include "SinkToUses.h"
 #include "tile/Chips/Chips.h"
 #include "tile/Driver/AMD/IssueModel.h"
@@ -156,6 +157,7 @@ static RegisterCost getCost(llvm::ArrayRef<char> object,
 
 bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
                       llvm::SmallVectorImpl<char> &output) {
+  addBasesOfPairs(module);
   // Code generation changes the module.
   std::unique_ptr<llvm::Module> original = llvm::CloneModule(module);
   const Chip &chip = *findChip(machine.getTargetCPU());

@@ -326,33 +326,41 @@ TEST_F(MemoryLayouts, SwizzleWherePaddingConflicts) {
   }
 }
 
-/// K of attention on gfx1100: lanes hold 4 columns of 4 rows and write columns
-/// of 16. With 4 rows for each warp, as the bounds want it, pairs of lanes have
-/// conflicts, so that a warp has other rows.
-TEST_F(MemoryLayouts, CopiesMoveRowsIfNeeded) {
+/// K of attention on gfx1100: lanes write columns of 16 rows in parts of 4 or 8
+/// bytes, of 4 or 2 rows for each warp, as the bounds want it. Reads of 16
+/// bytes would leave the parts of several columns in the same banks. Those of
+/// twice 8 bytes are one instruction, too.
+TEST_F(MemoryLayouts, PaddingForPairsOfReads) {
   const Chip &chip = *findChip("gfx1100");
   Type element = Float16Type::get(&context);
-  auto source = BufferType::get(
-      &context, {kDynamic, 128}, element,
-      StridedAttr::get(&context, {kDynamic, 1}, {8, 1}, /*align=*/16),
-      MemorySpace::Global);
-  int64_t shape[] = {16, 128};
-  Layout read = Layout::distributed(
-      {{16, 0, 1}, {8, 1, 16}}, {{16, 1, 1}, {2, 0, 0}}, {{4, 0, 0}}, shape);
-  std::vector<AccessOfLayout> accesses;
-  accesses.emplace_back([read](LayoutAttrInterface) { return read; });
-  LayoutAttrInterface layout = chooseCopiedLayout(source, shape, {0, 1}, 16,
-                                                  accesses, /*warps=*/4, chip);
-  auto dest =
-      BufferType::get(&context, shape, element, layout, MemorySpace::Shared);
-  Layout copy = *getCopyLayout(source, dest, 8, /*warps=*/4, chip)
-                     .getLayout(shape, 16, nullptr);
-  accesses.emplace_back([copy](LayoutAttrInterface) { return copy; },
-                        /*isStore=*/true);
-  EXPECT_EQ(countConflicts(layout, shape, 16, accesses, chip), 0);
-  EXPECT_TRUE(llvm::any_of(copy.axis(kLane), [](const Digit &digit) {
-    return digit.dim == 0 && digit.stride != 0;
-  }));
+  for (int64_t columns : {96, 128}) {
+    auto source = BufferType::get(
+        &context, {kDynamic, columns}, element,
+        StridedAttr::get(&context, {kDynamic, 1}, {8, 1}, /*align=*/16),
+        MemorySpace::Global);
+    int64_t shape[] = {16, columns};
+    Layout read =
+        Layout::distributed({{16, 0, 1}, {columns / 16, 1, 16}},
+                            {{16, 1, 1}, {2, 0, 0}}, {{4, 0, 0}}, shape);
+    std::vector<AccessOfLayout> accesses;
+    accesses.emplace_back([read](LayoutAttrInterface) { return read; });
+    LayoutAttrInterface layout = chooseCopiedLayout(
+        source, shape, {0, 1}, 16, accesses, /*warps=*/4, chip);
+    Layout memory = *layout.getLayout(shape, 16, nullptr);
+    EXPECT_EQ(widestAccess(read, memory, 8).width, 4);
+    auto dest =
+        BufferType::get(&context, shape, element, layout, MemorySpace::Shared);
+    Layout copy = *getCopyLayout(source, dest, 8, /*warps=*/4, chip)
+                       .getLayout(shape, 16, nullptr);
+    accesses.emplace_back([copy](LayoutAttrInterface) { return copy; },
+                          /*isStore=*/true);
+    EXPECT_EQ(countConflicts(layout, shape, 16, accesses, chip), 0);
+    // A warp loads 64 bytes or more of a row.
+    int64_t lanes = 1;
+    for (const Digit &digit : copy.axis(kLane))
+      lanes *= digit.dim == 1 ? digit.extent : 1;
+    EXPECT_GE(lanes * copy.axis(kLane)[0].stride * 2, 64);
+  }
 }
 
 } // namespace
