@@ -30,4 +30,6 @@ tile.schedule_row <products = 5, head from 65 to 95, softcap, packed>
     use <tile = [16, 32], warps = 2>
 tile.schedule_row <products from 4, head from 97 to 128, mask = window, packed>
     use <tile = [16, 32], warps = 2>
+// Unlike on gfx1100, the largest tiles fit beside the sums of dQ with any mask.
+tile.schedule_row <products = 3, head from 193> use <tile = [32, 16], warps = 2>
 tile.include_schedules "gfx1100"

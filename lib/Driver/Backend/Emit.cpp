@@ -5,13 +5,15 @@
 // past branches to the end of a loop, while the loads of its operands stay, so
 // that all fragments are live at once. Both cost spills. Most kernels gain from
 // the scheduler for latency, from whole vectors and from the passes that move
-// and share instructions, so a module is compiled again only if it spills: with
-// loads side by side, with each value next to its first use, for the fewest
-// registers, and without moving what a loop repeats in front of it: integers
-// that a loop around another one uses would be live in both. No order of
-// instructions avoids spills of more than all registers. Without spills, a
-// module is compiled again with loads side by side if a kernel takes all
-// registers and the LDS has room for more waves.
+// and share instructions, so a kernel is compiled again only if it spills: with
+// loads side by side, without moving what a loop repeats in front of it, with
+// each value next to its first use, without sharing values among blocks, and
+// for the fewest registers. Integers that a loop around another one uses would
+// be live in both if they moved, and those that blocks in front of a loop and
+// behind it share are live in it. No order of instructions avoids spills of
+// more than all registers. Without spills, a kernel is compiled again with
+// loads side by side if it takes all registers and the LDS has room for more
+// waves. The kernels of a module are compiled together, each in its own way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,10 +23,15 @@
 #include "tile/Chips/Chips.h"
 #include "tile/Driver/AMD/IssueModel.h"
 #include "tile/Driver/ResourceUsage.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/OptBisect.h"
+#include "llvm/PassInfo.h"
+#include "llvm/PassRegistry.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include <tuple>
@@ -40,6 +47,8 @@ struct Attempt {
   bool sinksToUses = false;
   /// Whether machine instructions move in front of loops.
   bool hoists = true;
+  /// Whether values that blocks have in common are computed once.
+  bool sharesValues = true;
 };
 } // namespace
 
@@ -47,7 +56,9 @@ static constexpr Attempt sinking = {"", false, /*sinksToUses=*/true};
 static constexpr Attempt attempts[] = {
     {"", true},
     {"max-memory-clause", true},
+    {"", true, /*sinksToUses=*/false, /*hoists=*/false},
     sinking,
+    {"", true, /*sinksToUses=*/false, /*hoists=*/true, /*sharesValues=*/false},
     {"iterative-minreg", false},
     {"iterative-minreg", true, /*sinksToUses=*/true},
     {"", false, /*sinksToUses=*/true, /*hoists=*/false}};
@@ -67,34 +78,82 @@ static constexpr size_t kMostScheduled = 8192;
 static constexpr size_t kMostRepeated = 3584;
 
 /// Returns true if a block has more than `most` instructions.
-static bool hasLongBlock(const llvm::Module &module, size_t most) {
-  for (const llvm::Function &function : module)
-    for (const llvm::BasicBlock &block : function)
-      if (block.size() > most)
-        return true;
-  return false;
+static bool hasLongBlock(const llvm::Function &function, size_t most) {
+  return llvm::any_of(function, [&](const llvm::BasicBlock &block) {
+    return block.size() > most;
+  });
 }
+
+/// The way to generate code of each function, by its name.
+using Choice = llvm::StringMap<const Attempt *>;
+
+namespace {
+/// Skips machine passes for functions, beside those that the gate of the
+/// context skips, while it exists.
+class AttemptGate : public llvm::OptPassGate {
+public:
+  AttemptGate(llvm::LLVMContext &context, const Choice &choice)
+      : context(context), outer(context.getOptPassGate()) {
+    for (const auto &entry : choice)
+      attempts[("function (" + entry.first() + ")").str()] = entry.second;
+    context.setOptPassGate(*this);
+  }
+  ~AttemptGate() override { context.setOptPassGate(outer); }
+
+  bool isEnabled() const override { return true; }
+
+  bool shouldRunPass(llvm::StringRef pass,
+                     llvm::StringRef unit) const override {
+    if (outer.isEnabled() && !outer.shouldRunPass(pass, unit))
+      return false;
+    auto entry = attempts.find(unit);
+    if (entry == attempts.end())
+      return true;
+    auto is = [&](const char &id) {
+      const llvm::PassInfo *info =
+          llvm::PassRegistry::getPassRegistry()->getPassInfo(&id);
+      return info && info->getPassArgument() == pass;
+    };
+    if (!entry->second->movesInstructions &&
+        (is(llvm::MachineSinkingLegacyID) || is(llvm::MachineCSELegacyID)))
+      return false;
+    if (!entry->second->sharesValues && (pass == "gvn" || pass == "early-cse"))
+      return false;
+    return entry->second->hoists || !is(llvm::EarlyMachineLICMID);
+  }
+
+private:
+  llvm::LLVMContext &context;
+  llvm::OptPassGate &outer;
+  /// By the descriptions that passes give of functions.
+  Choice attempts;
+};
+} // namespace
 
 /// TargetMachine::addPassesToEmitFile with a choice of passes.
 static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
-                 const Attempt &attempt, llvm::SmallVectorImpl<char> &output) {
+                 const Choice &choice, llvm::SmallVectorImpl<char> &output) {
   llvm::legacy::PassManager passes;
   llvm::raw_svector_ostream os(output);
   llvm::TargetPassConfig *config = machine.createPassConfig(passes);
   if (!config)
     return true;
-  if (!attempt.strategy.empty())
-    for (llvm::Function &function : module)
+  AttemptGate gate(module.getContext(), choice);
+  for (llvm::Function &function : module) {
+    auto entry = choice.find(function.getName());
+    if (entry == choice.end())
+      continue;
+    const Attempt &attempt = *entry->second;
+    if (!attempt.strategy.empty())
       function.addFnAttr("amdgpu-sched-strategy", attempt.strategy);
-  if (attempt.sinksToUses)
-    tile::sinkToUses(module, machine);
-  if (!attempt.movesInstructions) {
-    config->disablePass(&llvm::MachineSinkingLegacyID);
-    config->disablePass(&llvm::MachineCSELegacyID);
+    if (attempt.sinksToUses)
+      tile::sinkToUses(function, machine);
+    else
+      tile::addBasesOfPairs(function);
   }
-  if (!attempt.hoists)
-    config->disablePass(&llvm::EarlyMachineLICMID);
-  if (hasLongBlock(module, kMostScheduled))
+  if (llvm::any_of(module, [](const llvm::Function &function) {
+        return hasLongBlock(function, kMostScheduled);
+      }))
     config->disablePass(&llvm::PostRASchedulerID);
   // The pass manager owns both objects.
   passes.add(config);
@@ -114,14 +173,14 @@ static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
 }
 
 namespace {
-/// The cost of the register allocation of all kernels of an object.
+/// The cost of the register allocation of a kernel.
 struct RegisterCost {
   /// The bytes of private memory.
   int64_t stackBytes = 0;
   /// The waves of a SIMD for which there are no registers although the LDS has
   /// room for them.
   int64_t lostWaves = 0;
-  /// Whether waves are lost to a kernel that takes all registers.
+  /// Whether waves are lost and the kernel takes all registers.
   bool takesAll = false;
 
   bool operator<(const RegisterCost &other) const {
@@ -129,16 +188,42 @@ struct RegisterCost {
            std::tie(other.stackBytes, other.lostWaves);
   }
 };
+
+/// The search for the way to generate code of a kernel.
+struct Search {
+  /// The one that is tried, the best of those before, and its cost.
+  const Attempt *current, *best = nullptr;
+  RegisterCost least;
+  bool isDone = false;
+
+  void advance(const RegisterCost &cost);
+};
 } // namespace
 
-static RegisterCost getCost(llvm::ArrayRef<char> object,
-                            const tile::Chip &chip) {
-  RegisterCost cost;
+/// Takes the cost of the current attempt and chooses the next one, or the best
+/// one at the end.
+void Search::advance(const RegisterCost &cost) {
+  if (!best || cost < least) {
+    best = current;
+    least = cost;
+  }
+  // One more attempt may leave registers for more waves.
+  bool isEnough = !least.takesAll || current != std::begin(attempts);
+  isDone = (least.stackBytes == 0 && isEnough) ||
+           least.stackBytes > kRegisterBytes || current == &sinking ||
+           current + 1 == std::end(attempts);
+  current = isDone ? best : current + 1;
+}
+
+/// Returns the costs of the kernels of an object, by their names.
+static llvm::StringMap<RegisterCost> getCosts(llvm::ArrayRef<char> object,
+                                              const tile::Chip &chip) {
+  llvm::StringMap<RegisterCost> costs;
   auto kernels = tile::readCodeObjectResources(
       llvm::StringRef(object.data(), object.size()));
   if (!kernels) {
     llvm::consumeError(kernels.takeError());
-    return cost;
+    return costs;
   }
   for (const tile::KernelResources &kernel : *kernels) {
     auto countWaves = [&](int64_t registers) {
@@ -148,46 +233,42 @@ static RegisterCost getCost(llvm::ArrayRef<char> object,
           kernel.sharedBytes);
     };
     int64_t lost = countWaves(0) - countWaves(kernel.registers);
-    cost.stackBytes += kernel.stackBytes;
-    cost.lostWaves += lost;
-    cost.takesAll |= lost > 0 && kernel.registers >= chip.maxRegisters;
+    costs[kernel.name] = {kernel.stackBytes, lost,
+                          lost > 0 && kernel.registers >= chip.maxRegisters};
   }
-  return cost;
+  return costs;
 }
 
 bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
                       llvm::SmallVectorImpl<char> &output) {
-  addBasesOfPairs(module);
-  // Code generation changes the module.
-  std::unique_ptr<llvm::Module> original = llvm::CloneModule(module);
   const Chip &chip = *findChip(machine.getTargetCPU());
-  llvm::SmallVector<char, 0> best;
-  RegisterCost least;
-  llvm::ArrayRef<Attempt> tried = attempts;
-  if (hasLongBlock(module, kMostRepeated))
-    tried = sinking;
-  for (const Attempt &attempt : tried) {
-    std::unique_ptr<llvm::Module> copy;
-    if (&attempt != tried.begin())
-      copy = llvm::CloneModule(*original);
+  llvm::StringMap<Search> searches;
+  for (const llvm::Function &function : module)
+    if (!function.isDeclaration())
+      searches[function.getName()].current =
+          hasLongBlock(function, kMostRepeated) ? &sinking
+                                                : std::begin(attempts);
+  while (true) {
+    Choice choice;
+    for (const auto &entry : searches)
+      choice[entry.first()] = entry.second.current;
+    // Code generation changes the module.
+    std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
     llvm::SmallVector<char, 0> object;
-    if (emit(machine, copy ? *copy : module, attempt, object)) {
-      // The first attempt says whether the machine emits objects at all.
-      if (best.empty())
-        return true;
+    if (emit(machine, *copy, choice, object))
+      return true;
+    llvm::StringMap<RegisterCost> costs = getCosts(object, chip);
+    bool isFinal = true;
+    for (auto &entry : searches) {
+      Search &search = entry.second;
+      const Attempt *emitted = search.current;
+      if (!search.isDone)
+        search.advance(costs.lookup(entry.first()));
+      isFinal &= search.current == emitted;
+    }
+    if (!isFinal)
       continue;
-    }
-    RegisterCost cost = getCost(object, chip);
-    if (best.empty() || cost < least) {
-      best = std::move(object);
-      least = cost;
-    }
-    // One more attempt may leave registers for more waves.
-    bool isEnough = !least.takesAll || &attempt != tried.begin();
-    if ((least.stackBytes == 0 && isEnough) ||
-        least.stackBytes > kRegisterBytes)
-      break;
+    llvm::append_range(output, object);
+    return false;
   }
-  llvm::append_range(output, best);
-  return false;
 }

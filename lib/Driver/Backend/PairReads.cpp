@@ -70,7 +70,7 @@ static Value *createBase(Instruction *base, int64_t constant) {
       InlineAsm::get(type, "", "=v,0", /*hasSideEffects=*/false), sum);
 }
 
-static void addBases(Function &function) {
+void tile::addBasesOfPairs(Function &function) {
   const DataLayout &layout = function.getDataLayout();
   MapVector<Instruction *, Addresses> found;
   for (BasicBlock &block : function)
@@ -99,10 +99,4 @@ static void addBases(Function &function) {
           pointer->eraseFromParent();
         }
     }
-}
-
-void tile::addBasesOfPairs(Module &module) {
-  for (Function &function : module)
-    if (!function.isDeclaration())
-      addBases(function);
 }

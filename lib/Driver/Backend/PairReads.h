@@ -2,7 +2,7 @@
 #ifndef TILE_LIB_DRIVER_BACKEND_PAIRREADS_H
 #define TILE_LIB_DRIVER_BACKEND_PAIRREADS_H
 
-#include "llvm/IR/Module.h"
+#include "llvm/IR/Function.h"
 
 namespace tile {
 
@@ -10,7 +10,7 @@ namespace tile {
 /// instruction that does two of them (ds_read2_b64). It adds up to 2 KiB to an
 /// address, where others add up to 64 KiB: LLVM would add the rest for each
 /// pair, in each iteration of a loop. The result is for AMD's back end only.
-void addBasesOfPairs(llvm::Module &module);
+void addBasesOfPairs(llvm::Function &function);
 
 } // namespace tile
 

@@ -133,21 +133,19 @@ void Orderer::run() {
 
 /// Replaces operations on vectors by those on their elements. Pairs of numbers
 /// of 16 bits stay together.
-static void scalarize(Module &module, TargetMachine &machine) {
+static void scalarize(Function &function, TargetMachine &machine) {
   PassBuilder builder(&machine);
   FunctionAnalysisManager analyses;
   builder.registerFunctionAnalyses(analyses);
   ScalarizerPassOptions options;
   options.ScalarizeMinBits = 32;
-  ScalarizerPass pass(options);
-  for (Function &function : module)
-    if (!function.isDeclaration())
-      pass.run(function, analyses);
+  ScalarizerPass(options).run(function, analyses);
 }
 
-void tile::sinkToUses(Module &module, TargetMachine &machine) {
-  scalarize(module, machine);
-  for (Function &function : module)
-    for (BasicBlock &block : function)
-      Orderer(block).run();
+void tile::sinkToUses(Function &function, TargetMachine &machine) {
+  if (function.isDeclaration())
+    return;
+  scalarize(function, machine);
+  for (BasicBlock &block : function)
+    Orderer(block).run();
 }

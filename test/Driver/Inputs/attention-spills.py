@@ -63,6 +63,16 @@ def cases():
     yield "gfx1201", BackwardVariant(forward, "atomic", kv="atomic")
     forward = Variant(256, 256, "f16", packed=True, window=True, softcap=True)
     yield "gfx1100", BackwardVariant(forward, "atomic")
+    # The kernel of dq alone has the bounds of packed sequences beside its sums.
+    for dtype in ("f16", "bf16"):
+        for mask in ("causal", "window"):
+            forward = Variant(
+                256, 256, dtype, packed=True, softcap=True, **{mask: True})
+            yield "gfx1100", BackwardVariant(forward, "kernel")
+    forward = Variant(88, 88, "bf16", packed=True, window=True, softcap=True)
+    yield "gfx1100", BackwardVariant(forward, "atomic")
+    forward = Variant(80, 80, "bf16", packed=True, window=True)
+    yield "gfx1201", BackwardVariant(forward, "atomic", kv="atomic")
     for mode in ("loop", "atomic"):
         forward = Variant(64, 64, "bf16", packed=True, softcap=True)
         yield "gfx1201", BackwardVariant(forward, "atomic", kv=mode)
