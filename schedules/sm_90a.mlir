@@ -119,7 +119,7 @@ tile.schedule_row <products from 4, head to 96, softcap> use #keys128
 tile.schedule_row <products from 4, head to 64, atomic_results, packed = false>
     use <tile = [128, 128], warps = 8, producers = 4, registers = [240, 24],
          stages = 2, save_registers>
-tile.schedule_row <products from 4, head from 65 to 128, atomic_results>
+tile.schedule_row <products from 4, head from 65 to 128, atomic_results, packed>
     use #tight
 
 tile.schedule_row <products from 4, head to 64, mask = window, packed>
