@@ -224,12 +224,12 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
         size = cost->elements;
         conflicts = cost->conflicts;
       }
-  if (conflicts == 0 || chip.ldmatrix)
+  if (conflicts == 0 || chip.vendor != Vendor::AMD)
     return best;
 
   // AMD's chips read twice 8 bytes by one instruction, which lets padding move
-  // rows by 8 bytes, too. Its offsets reach 2 KiB, where those of other reads
-  // reach 64, so that larger tiles take further addresses.
+  // rows by 8 bytes, too. It comes last because its constants reach 2 KiB,
+  // those of other reads 64 KiB: larger tiles take more addresses.
   pairsReads = true;
   chooseFromFamily();
   return best;

@@ -206,25 +206,21 @@ private:
 
 /// The most instructions of a basic block. The time that LLVM takes to order
 /// those of a block with calls grows with the square of their number.
-static constexpr unsigned kMostInstructions = 256;
+static constexpr ptrdiff_t kMostInstructions = 256;
 
 /// Divides long basic blocks.
 static void splitLongBlocks(llvm::Module &module) {
-  for (llvm::Function &function : module) {
-    // Splitting adds blocks behind the one that is visited.
+  for (llvm::Function &function : module)
+    // A split puts a block behind the one that is visited.
     for (llvm::BasicBlock &block : function) {
-      unsigned count = 0;
-      for (llvm::Instruction &inst : block) {
-        // Allocations are static in the first block only.
-        if (llvm::isa<llvm::PHINode, llvm::AllocaInst>(inst))
-          count = 0;
-        if (++count <= kMostInstructions || inst.isTerminator())
-          continue;
-        block.splitBasicBlock(&inst);
-        break;
-      }
+      auto begin = block.getFirstNonPHIIt();
+      // Allocations are static in the first block only, so all stay there.
+      for (llvm::Instruction &inst : block)
+        if (llvm::isa<llvm::AllocaInst>(inst))
+          begin = std::next(inst.getIterator());
+      if (std::distance(begin, block.end()) > kMostInstructions + 1)
+        block.splitBasicBlock(std::next(begin, kMostInstructions));
     }
-  }
 }
 
 llvm::Error

@@ -465,7 +465,7 @@ void tile::placeMatrixDescriptors(Operation *root) {
         most > kMostOfProduct || (func && getSchedule(func).savesRegisters());
     if (!isAtUse && all.size() <= kMostOfLoop)
       continue;
-    // Loops with masks have few iterations.
+    // tile-split-masked-loops leaves few iterations to loops with masks.
     isAtUse |= hasMask(loop);
     llvm::SmallDenseMap<Operation *, Value> inFront;
     for (OpOperand *operand : all) {

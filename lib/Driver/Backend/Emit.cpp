@@ -8,10 +8,10 @@
 // and share instructions, so a kernel is compiled again only if it spills: with
 // loads side by side, without moving what a loop repeats in front of it, with
 // each value next to its first use, without sharing values among blocks, and
-// for the fewest registers. Integers that a loop around another one uses would
-// be live in both if they moved, and those that blocks in front of a loop and
-// behind it share are live in it. No order of instructions avoids spills of
-// more than all registers. Without spills, a kernel is compiled again with
+// for the fewest registers. An integer that moves in front of an outer loop is
+// live in the inner one, too, and a value that blocks in front of a loop and
+// behind it share is live in the loop. No order of instructions avoids spills
+// of more than all registers. Without spills, a kernel is compiled again with
 // loads side by side if it takes all registers and the LDS has room for more
 // waves. The kernels of a module are compiled together, each in its own way.
 //

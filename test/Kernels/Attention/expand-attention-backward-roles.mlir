@@ -162,7 +162,18 @@ func.func @packed(%q: !pq, %k: !pq, %v: !pq, %o: !pq, %do: !pq, %lse: !prows, %d
   return
 }
 
-// The addresses of atomics need registers, so the kernel saves them.
+// Packed sequences and the addresses of atomics need registers, so the kernel saves
+// them. Without packed sequences, it need not.
+// CHECK-LABEL: tile.kernel @dense_atomic_dkv
+// CHECK-SAME: schedule = #tile.schedule<producers = 1, storers = 3, registers = [232, 40], stages = 2, work_stages = 0, turns = false>
+func.func @dense_atomic(%q: !q, %k: !q, %v: !q, %o: !q, %do: !q, %lse: !rows, %dq: !q,
+                        %dk: !q, %dv: !q, %stats: !stats, %acc: !acc, %dka: !acc, %dva: !acc, %scale: f32) {
+  tile.attention_backward %q, %k, %v, %o, %do, %lse to %dq, %dk, %dv
+      using %stats dq_acc %acc kv_acc atomic %dka, %dva scale %scale
+      : !q, !q, !q, !q, !q, !rows, !q, !q, !q, !stats, !acc, !acc, !acc
+  return
+}
+
 !pacc = !tile.buffer<?x?x128xf32, #tile.strided<[?:4, ?:4, 1], align = 16>, global>
 // CHECK-LABEL: tile.kernel @atomic_dkv
 // CHECK-SAME: schedule = #tile.schedule<producers = 1, storers = 3, registers = [240, 24], stages = 2, work_stages = 0, turns = false, save_registers>
