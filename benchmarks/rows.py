@@ -118,9 +118,15 @@ class Choice(NamedTuple):
         return "chosen" if self.sizes else f"{self.whole or self.step}:{self.warps}"
 
 
-#: The blocks that are assumed for the sums of RMSNorm's gradients: two for each
-#: multiprocessor of an H100.
-PARTS = 264
+#: The multiprocessors of an H100, and the elements of x whose gradients one of them
+#: computes at a time.
+PROCESSORS, RESIDENT = 132, 16384
+
+
+def assumed_parts(length: int) -> int:
+    """Returns the blocks, or clusters of them, that are assumed for the sums of RMSNorm's
+    gradients: at most two for each multiprocessor."""
+    return max(min(PROCESSORS * RESIDENT // length, 2 * PROCESSORS), 1)
 
 
 def choices(kernel: Kernel, rows: Rows, with_schedules: bool) -> List[Choice]:
@@ -128,7 +134,7 @@ def choices(kernel: Kernel, rows: Rows, with_schedules: bool) -> List[Choice]:
     of 8 to 32 elements for each thread, and steps of 8 or 16."""
     sizes = f"{kernel.argument} = {rows.count}x{rows.length}"
     if kernel.program == "rmsnorm_backward":
-        sizes += f", parts = {PARTS}x{rows.length}"
+        sizes += f", parts = {assumed_parts(rows.length)}x{rows.length}"
     found = [Choice(0, 0, 0, sizes)]
     if not with_schedules:
         return found

@@ -141,31 +141,33 @@ tile.kernel @gradients(
   }
 }
 
-// dw: the sums of the columns of parts, BR rows at a time.
-!part = tensor<?x32xf32, #tile.open<BR>>
+// dw: the sums of the columns of parts, BR rows of BC columns at a time.
+!part = tensor<?x?xf32, #tile.open<BR, BC>>
+!sum = tensor<?xf32, #tile.open<BC>>
+!sum16 = tensor<?xbf16, #tile.open<BC>>
 tile.kernel @weights(%parts: !sums {tile.name = "parts"}, %dw: !weights {tile.name = "dw"}) {
-  %br = tile.param BR in [32, 64, 128, 256]
+  %br = tile.param BR in [8, 16, 32, 64, 128]
+  %bc = tile.param BC in [32, 64, 128, 256]
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %c32 = arith.constant 32 : index
   %count = tile.dim %parts[0] : !sums
   %length = tile.dim %parts[1] : !sums
   tile.require %dw[0] equal %length, "the length of the rows of parts" : !weights
-  %column_blocks = arith.ceildivui %length, %c32 : index
+  %column_blocks = arith.ceildivui %length, %bc : index
   tile.grid %column_blocks, %c1, %c1
   %block = tile.program_id x
-  %column = arith.muli %block, %c32 : index
+  %column = arith.muli %block, %bc : index
 
   tile.wait_prerequisites
   // Rows after the last one are read as zero.
   %f0 = arith.constant 0.0 : f32
-  %zeros = tensor.splat %f0[%br] : !part
+  %zeros = tensor.splat %f0[%br, %bc] : !part
   %sums = scf.for %n = %c0 to %count step %br iter_args(%acc = %zeros) -> (!part) {
     %t = tile.load %parts[%n, %column] : !sums -> !part
     %next = arith.addf %acc, %t : !part
     scf.yield %next : !part
   }
-  %sum = tile.reduce addf %sums along 0 : !part -> tensor<32xf32>
-  %sum16 = arith.truncf %sum : tensor<32xf32> to tensor<32xbf16>
-  tile.store %sum16, %dw[%column] : tensor<32xbf16>, !weights
+  %sum = tile.reduce addf %sums along 0 : !part -> !sum
+  %sum16 = arith.truncf %sum : !sum to !sum16
+  tile.store %sum16, %dw[%column] : !sum16, !weights
 }

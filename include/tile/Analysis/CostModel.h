@@ -89,8 +89,8 @@ struct Cost {
   int64_t residentBlocks = 1;
   /// Blocks that the chip runs at once.
   double places = 0;
-  /// Whether each multiprocessor has one block of a program without products,
-  /// whose warps wait for each other in each iteration.
+  /// Whether each multiprocessor has one block of a program without products
+  /// and clusters, whose warps wait for each other in each iteration.
   bool waitsAlone = false;
   /// The share of the places for blocks that is in use, over all waves.
   double waveEfficiency = 1;

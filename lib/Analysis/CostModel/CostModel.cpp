@@ -299,8 +299,9 @@ Refusal Predictor::run(Cost &cost) {
   // The blocks of several clusters wait at different times.
   bool waits = llvm::any_of(
       work.loops, [](const Work &loop) { return loop.waitsForOthers; });
-  cost.waitsAlone = !facts.hasProducts && waits && cost.residentBlocks == 1;
-  if (cost.waitsAlone && clusterBlocks == 1 && cost.registers > kManyRegisters)
+  cost.waitsAlone = !facts.hasProducts && waits && clusterBlocks == 1 &&
+                    cost.residentBlocks == 1;
+  if (cost.waitsAlone && cost.registers > kManyRegisters)
     memory *= kAloneMemoryTime;
   cost.cycles = kLaunchCycles + std::pow(std::pow(compute, kMemoryOverlap) +
                                              std::pow(memory, kMemoryOverlap),

@@ -411,6 +411,10 @@ TEST_F(CostModelTest, PrefersSeveralBlocksThatWait) {
   RankedCandidate alone = choose(8192, 8192);
   EXPECT_EQ(alone.candidate.warps, 32);
   EXPECT_TRUE(alone.cost.waitsAlone);
+  // A second block would leave too few registers for 32 elements of a thread.
+  RankedCandidate cluster = choose(1024, 65536);
+  EXPECT_EQ(cluster.candidate.warps, 128);
+  EXPECT_EQ(cluster.cost.residentBlocks, 1);
 
   // Rows that may begin at any element: threads with 16 elements, each loaded
   // alone, leave no room for a second block.
@@ -426,6 +430,24 @@ TEST_F(CostModelTest, PrefersSeveralBlocksThatWait) {
   RankedCandidate packed = choose(16372, 4099);
   EXPECT_EQ(packed.candidate.warps, 8);
   EXPECT_EQ(packed.cost.residentBlocks, 2);
+}
+
+// The kernel that adds up the parts of RMSNorm's gradients: its warps do not
+// wait for each other in an iteration, so copies in shared memory spare no
+// registers.
+TEST_F(CostModelTest, CountsTheRegistersOfLoadedTiles) {
+  parse("rmsnorm_backward.mlir");
+  kernel = *std::next(module->getOps<KernelOp>().begin());
+  for (int64_t parts : {1, 16, 33, 64, 132, 264})
+    for (int64_t length : {1024, 16384, 131072}) {
+      SCOPED_TRACE(std::to_string(parts) + "x" + std::to_string(length));
+      ProblemSizes sizes;
+      sizes["parts"] = {parts, length};
+      Refusal refusal;
+      auto ranked = rankCandidates(kernel, *findChip("sm_90a"), sizes, refusal);
+      ASSERT_FALSE(ranked.empty());
+      EXPECT_LE(ranked.front().cost.registers, 160);
+    }
 }
 
 // The candidates of programs without products have the warps of clusters where
