@@ -230,6 +230,7 @@ class Evaluator:
             2.0**-bits * 1.01 * (memory.magnitude + memory.e) + tiny
         )
         bound = np.where(memory.magnitude + bound > largest, np.inf, bound)
+        bound = np.where(np.isnan(memory.v) | np.isnan(bound), np.inf, bound)
         memory.e = np.where(integral, 0.0, bound)
 
     def region(self, ops: List[Op]) -> None:

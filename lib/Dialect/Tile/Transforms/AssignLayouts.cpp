@@ -13,6 +13,7 @@
 #include "DotOperands.h"
 #include "MmaChoice.h"
 #include "OldValues.h"
+#include "RemoveExchanges.h"
 #include "SharedPlacement.h"
 #include "TransposedCopies.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -26,6 +27,7 @@
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Layout/Queries.h"
 #include <deque>
+#include <map>
 
 namespace tile {
 #define GEN_PASS_DEF_TILEASSIGNLAYOUTS
@@ -76,6 +78,7 @@ private:
   void seedDefaults();
   void keepOldValuesInOneWarp();
   void assign(Value value, LayoutAttrInterface layout);
+  void propose(Value value, LayoutAttrInterface layout);
   LayoutAttrInterface layoutOf(Value value);
   void spread();
   void spreadThrough(Operation *op, Value value, LayoutAttrInterface layout);
@@ -101,6 +104,10 @@ private:
   DenseSet<LoadOp> sources;
   /// Tiles whose layout has not spread yet.
   std::deque<Value> worklist;
+  /// Layouts that have been proposed for tiles, by the threads and registers
+  /// that would hold an element.
+  std::map<int64_t, std::deque<std::pair<Value, LayoutAttrInterface>>>
+      proposals;
 };
 } // namespace
 
@@ -233,19 +240,41 @@ void LayoutAssigner::assign(Value value, LayoutAttrInterface layout) {
     assign(carried, layout);
 }
 
+/// Remembers a layout that reaches `value`.
+void LayoutAssigner::propose(Value value, LayoutAttrInterface layout) {
+  RankedTensorType type = tileType(value);
+  if (!type || getLayoutAttr(type) || layouts.contains(value))
+    return;
+  int64_t copies = getCanonicalLayout(withLayout(type, layout)).inputSize() /
+                   type.getNumElements();
+  proposals[copies].emplace_back(value, layout);
+}
+
 /// Spreads the layouts of the tiles in the worklist, and of those that they
-/// reach.
+/// reach. Of several layouts that reach a tile, the one with the fewest copies
+/// of its elements wins: a row of a product's columns, for example, is in all
+/// rows of threads, and what is computed from it would be computed there.
 void LayoutAssigner::spread() {
-  while (!worklist.empty()) {
-    Value value = worklist.front();
-    worklist.pop_front();
-    LayoutAttrInterface layout = layoutOf(value);
-    Operation *owner = value.getDefiningOp();
-    if (!owner)
-      owner = cast<BlockArgument>(value).getOwner()->getParentOp();
-    spreadThrough(owner, value, layout);
-    for (Operation *user : value.getUsers())
-      spreadThrough(user, value, layout);
+  while (true) {
+    while (!worklist.empty()) {
+      Value value = worklist.front();
+      worklist.pop_front();
+      LayoutAttrInterface layout = layoutOf(value);
+      Operation *owner = value.getDefiningOp();
+      if (!owner)
+        owner = cast<BlockArgument>(value).getOwner()->getParentOp();
+      spreadThrough(owner, value, layout);
+      for (Operation *user : value.getUsers())
+        spreadThrough(user, value, layout);
+    }
+    if (proposals.empty())
+      return;
+    auto &fewest = proposals.begin()->second;
+    auto [value, layout] = fewest.front();
+    fewest.pop_front();
+    if (fewest.empty())
+      proposals.erase(proposals.begin());
+    assign(value, layout);
   }
 }
 
@@ -255,7 +284,7 @@ void LayoutAssigner::spreadThrough(Operation *op, Value value,
   if (auto tiles = dyn_cast<TileLayoutOpInterface>(op))
     tiles.inferLayouts(value, layout,
                        [&](Value other, LayoutAttrInterface proposed) {
-                         assign(other, proposed);
+                         propose(other, proposed);
                        });
 }
 
@@ -710,6 +739,7 @@ LogicalResult LayoutAssigner::run() {
   if (failed(setLayouts()))
     return failure();
   insertConversions();
+  removeExchanges(kernel);
   if (!chip.ldmatrix)
     addTransposedCopies(kernel, chip);
   return success();

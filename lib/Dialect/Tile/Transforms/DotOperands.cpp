@@ -1,6 +1,7 @@
 //===- DotOperands.cpp - Operands of products in fragments ----------------===//
 
 #include "DotOperands.h"
+#include "RemoveExchanges.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/Registers.h"
 #include "tile/Layout/Queries.h"
@@ -15,20 +16,6 @@ Value tile::convertTile(OpBuilder &builder, Value value,
     return value;
   return ConvertLayoutOp::create(builder, value.getLoc(),
                                  withLayout(type, layout), value);
-}
-
-/// Returns true if a conversion of `value` to `layout` moves elements between
-/// threads.
-bool DotOperands::crossesThreads(Value value, LayoutAttrInterface layout) {
-  auto type = cast<RankedTensorType>(value.getType());
-  if (isSharedTile(type))
-    return false;
-  ConversionKind kind =
-      planConversion(getCanonicalLayout(type),
-                     getCanonicalLayout(withLayout(type, layout)))
-          .kind;
-  return kind == ConversionKind::WarpShuffle ||
-         kind == ConversionKind::SharedMemory;
 }
 
 /// Returns the products that read `tile`, or a conversion of it, as operand b.
@@ -184,7 +171,7 @@ void DotOperands::convert(OpOperand &operand) {
     return;
   auto fragment = DotOperandAttr::get(dot.getContext(), index, mma);
   if (!spaces.registers ||
-      (canBeShared && crossesThreads(operand.get(), fragment)))
+      (canBeShared && crossesThreads(type, withLayout(type, fragment))))
     store(operand);
   else
     load(operand, mma);

@@ -24,7 +24,6 @@ public:
   void convert(mlir::OpOperand &operand);
 
 private:
-  bool crossesThreads(mlir::Value value, LayoutAttrInterface layout);
   void store(mlir::OpOperand &operand);
   void load(mlir::OpOperand &operand, MmaAttr mma);
   mlir::LoopLikeOpInterface findPlace(mlir::LoopLikeOpInterface loop,

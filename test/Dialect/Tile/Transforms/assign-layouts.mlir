@@ -150,7 +150,8 @@ tile.kernel @branch(%a: !b, %b: !b, %o: !f, %n: index) {
 }
 
 // A vector that is broadcast over the columns of a product is loaded as a slice of
-// its layout; one that is reduced from a product and used with another is converted.
+// its layout. Of two that are reduced from a product and added, the one with more copies
+// of its elements is converted.
 // CHECK-LABEL: tile.kernel @vectors
 tile.kernel @vectors(%a: !b, %b: !b, %o: !f, %bias: !v, %sums: !v) {
   %c0 = arith.constant 0 : index
@@ -162,8 +163,8 @@ tile.kernel @vectors(%a: !b, %b: !b, %o: !f, %bias: !v, %sums: !v) {
   %r = tile.dot %at, %at, %bs : tensor<64x64xf16>, tensor<64x64xf16> -> tensor<64x64xf32>
   %rows = tile.reduce addf %r along 1 : tensor<64x64xf32> -> tensor<64xf32>
   %columns = tile.reduce addf %r along 0 : tensor<64x64xf32> -> tensor<64xf32>
-  // CHECK: %[[C:.+]] = tile.convert_layout %{{.+}} : tensor<64xf32, #tile.slice<1, #mma{{[0-9]*}}>> -> tensor<64xf32, #tile.slice<0, #mma{{[0-9]*}}>>
-  // CHECK: arith.addf %[[C]], %{{.+}} : tensor<64xf32, #tile.slice<0, #mma{{[0-9]*}}>>
+  // CHECK: %[[C:.+]] = tile.convert_layout %{{.+}} : tensor<64xf32, #tile.slice<0, #mma{{[0-9]*}}>> -> tensor<64xf32, #tile.slice<1, #mma{{[0-9]*}}>>
+  // CHECK: arith.addf %{{.+}}, %[[C]] : tensor<64xf32, #tile.slice<1, #mma{{[0-9]*}}>>
   %both = arith.addf %rows, %columns : tensor<64xf32>
   tile.store %both, %sums[%c0] : tensor<64xf32>, !v
 }

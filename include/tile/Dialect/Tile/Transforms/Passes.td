@@ -515,7 +515,8 @@ def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
     used or refused with an error. Accumulators get the `#tile.mma` layout of the
     instruction. Layouts are propagated through the operations that implement
     `TileLayoutOpInterface`: elementwise operations, reductions, broadcasts,
-    loops and others. Layouts that the author wrote are kept.
+    loops and others. Of several layouts that reach a tile, the one with the fewest
+    copies of its elements wins. Layouts that the author wrote are kept.
 
     Warps are placed along the rows of a product first, so that rows are reduced
     within a warp and a product can be an operand of the next one without a
@@ -527,7 +528,9 @@ def TileAssignLayouts : Pass<"tile-assign-layouts", "::tile::KernelOp"> {
     for all warps. All other tiles get a layout with coalesced accesses, which
     starts at loads from global memory: a thread has as many neighbours as one
     access can have, and neighbouring threads have neighbouring accesses. Between
-    different layouts the pass inserts a `tile.convert_layout`.
+    different layouts the pass inserts a `tile.convert_layout`. Where that would
+    move elements between threads, a tile of few elements that is computed from
+    tiles in shared memory is computed again in the other layout.
 
     On chips without `ldmatrix`, a tile of 16-bit elements of which products in a
     loop contract both dimensions is loaded twice, each time with one of them

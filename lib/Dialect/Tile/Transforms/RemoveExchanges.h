@@ -1,0 +1,19 @@
+//===- RemoveExchanges.h - Conversions that need no exchange ----*- C++ -*-===//
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_REMOVEEXCHANGES_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_REMOVEEXCHANGES_H
+
+#include "tile/Dialect/Tile/IR/Tile.h"
+
+namespace tile {
+
+/// Returns true if elements move between threads in a conversion from one
+/// layout to the other; none of the tiles is in shared memory.
+bool crossesThreads(mlir::RankedTensorType from, mlir::RankedTensorType to);
+
+/// Rewrites conversions of `kernel` that move elements between threads, where
+/// threads can have the elements without it.
+void removeExchanges(KernelOp kernel);
+
+} // namespace tile
+
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_REMOVEEXCHANGES_H
