@@ -247,6 +247,8 @@ void Predictor::visit(Operation *op, Work &work) {
       visit(block, work);
   if (auto dot = dyn_cast<DotOp>(op))
     return visitProduct(dot, work);
+  if (auto inverse = dyn_cast<UnitTriangularInverseOp>(op))
+    return visitInverse(inverse, work);
   if (auto load = dyn_cast<LoadOp>(op)) {
     double bytes = countBytes(load.getResult(), load.getBuffer());
     std::optional<double> requests = getRequestCost(load);

@@ -137,7 +137,7 @@ double Predictor::getTime(const Work &work, int64_t blocks,
         (!isChain && CostUnit(unit) != CostUnit::Serial &&
          CostUnit(unit) != CostUnit::Cache))
       add(work.units[unit] * share);
-  double serial = isChain ? getChainTime(work, blocks)
+  double serial = isChain ? getChainTime(work, blocks) + work.latency
                           : work.units[unsigned(CostUnit::Serial)];
   if (work.copiedBytes > 0) {
     double copy = kCopyLatency + memoryShare * kMemoryLatency + cache;

@@ -61,6 +61,8 @@ private:
     /// Cycles in which one warpgroup occupies the matrix unit, and its other
     /// work.
     double products = 0, others = 0;
+    /// Cycles in which a warpgroup waits, whatever the others do.
+    double latency = 0;
     /// Registers of the tiles that products read and that the iteration
     /// computes from other products; 0 if there are none.
     int64_t chainedRegisters = 0;
@@ -99,6 +101,7 @@ private:
   void visitBranch(mlir::scf::IfOp op, Work &work);
   void visitRows(mlir::Operation &loop, Work &work);
   void visitProduct(DotOp dot, Work &work);
+  void visitInverse(UnitTriangularInverseOp inverse, Work &work);
   void visitCompute(mlir::Operation *op, Work &work);
   void addMoved(mlir::Value buffer, double bytes, double requests, Work &work);
   double countBufferBytes(mlir::Value buffer);

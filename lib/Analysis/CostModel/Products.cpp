@@ -6,6 +6,7 @@
 #include "tile/Analysis/RolePlan.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace tile;
@@ -21,6 +22,14 @@ static constexpr double kOperandShare = 0.8;
 
 /// Cycles in which warps exchange a tile through shared memory, with barriers.
 static constexpr double kExchangeCycles = 500;
+
+/// The inverse of a triangular matrix is a chain of products, each of three
+/// MMAs of halves (tile-expand-operations). Instructions for an element that
+/// divide it into halves and mask it, and cycles in which warps exchange an
+/// operand: those of one warp, and what each warp adds. Fitted to the gated
+/// delta rule on an H100 (docs/notes/cost-model.md).
+static constexpr double kHalves = 3, kHalfInstructions = 12,
+                        kHalfExchangeCycles = 150, kHalfExchangeWarpCycles = 32;
 
 /// The rate of synchronous MMAs on chips that have asynchronous ones: 62 % of
 /// the peak (Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU
@@ -165,6 +174,29 @@ static bool isMadeFromProduct(Value value) {
 static bool isExchanged(DotOp dot, Value operand) {
   bool isTransposed = operand.getDefiningOp<TransposeOp>() != nullptr;
   return (isTransposed || operand == dot.getB()) && isMadeFromProduct(operand);
+}
+
+void Predictor::visitInverse(UnitTriangularInverseOp inverse, Work &work) {
+  int64_t extent = getShape(inverse.getType())[0];
+  const Mma &mma = *findMma(chip.mma.front());
+  bool isAsync = mma.isAsync && candidate.warps % mma.warps == 0 &&
+                 extent % (mma.m * mma.warps) == 0;
+  double rate =
+      getPeakRate(chip, mma) * (mma.isAsync && !isAsync ? kSyncShare : 1);
+  // Two products for each step from blocks of 2 elements on.
+  double count = 2 * (std::log2(extent) - 1);
+  double elements = double(extent) * extent;
+  double cycles = count * kHalves * 2 * elements * extent / rate;
+  double issue = count * kHalfInstructions * elements / rates.arithmetic;
+  double latency =
+      count * (kHalves * (isAsync ? kAsyncGap : kSyncGap) +
+               kHalfExchangeCycles + kHalfExchangeWarpCycles * candidate.warps);
+  at(work.units, CostUnit::Matrix) += cycles;
+  at(work.units, CostUnit::Arithmetic) += issue;
+  at(work.units, CostUnit::Serial) += (cycles + issue) / groups + latency;
+  work.products += cycles / groups;
+  work.others += issue / groups;
+  work.latency += latency;
 }
 
 void Predictor::visitProduct(DotOp dot, Work &work) {

@@ -6,6 +6,7 @@
 #include "LowerVectorParts.h"
 #include "NVIDIA/LowerMmaSync.h"
 #include "NVIDIA/LowerNVVM.h"
+#include "NVIDIA/RoundInPairs.h"
 #include "mlir/Conversion/AMDGPUToROCDL/AMDGPUToROCDL.h"
 #include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -189,8 +190,10 @@ void GPUToLLVM::runOnOperation() {
 
   if (failed(lowerReports(module, *chip)))
     return signalPassFailure();
-  if (!amd)
+  if (!amd) {
     lowerMmaSync(module);
+    roundInPairs(module);
+  }
   lowerVectorParts(module);
   {
     RewritePatternSet patterns(context);
