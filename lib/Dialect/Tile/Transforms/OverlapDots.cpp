@@ -2,7 +2,8 @@
 //
 // In a block, a dot is started where it stands and awaited before the first
 // operation that needs it to be finished. Products end in the order in which
-// they were started.
+// they were started. Without warp roles, a dot that adds to one in flight does
+// not wait for it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -107,13 +108,16 @@ public:
   void run();
 
 private:
-  /// A product in flight, and the releases of slots that wait for its end.
+  /// A product in flight, the releases of slots that wait for its end, and
+  /// whether another product in flight adds to it.
   struct Started {
     DotOp dot;
     SmallVector<RingReleaseOp, 1> releases;
+    bool isContinued = false;
   };
 
   bool needs(Operation *op, Started &started);
+  bool continues(DotOp next, const Started &each) const;
   bool overwrites(Operation *op) const;
   void hold(RingReleaseOp release);
   void complete(size_t count, Operation *before, ValueRange values = {});
@@ -158,7 +162,7 @@ bool BlockScheduler::needs(Operation *op, Started &each) {
       isa<BarrierOp, ArriveBarrierOp>(op))
     return true;
   for (Operation *user : dot->getUsers())
-    if (op == user || op->isProperAncestor(user))
+    if (!each.isContinued && (op == user || op->isProperAncestor(user)))
       return true;
   if (op->getNumRegions() != 0)
     return true;
@@ -170,6 +174,15 @@ bool BlockScheduler::needs(Operation *op, Started &each) {
          llvm::any_of(each.releases, [&](RingReleaseOp release) {
            return getRing(release.getSlot()).getRing() == op->getOperand(0);
          });
+}
+
+/// Returns true if `next` may add to the product while that is in flight. With
+/// warp roles, other warpgroups use the matrix unit in between, and are slower
+/// if they cannot (docs/notes/hopper-backward.md).
+bool BlockScheduler::continues(DotOp next, const Started &each) const {
+  Value sum = each.dot->getResult(0);
+  return next.getAcc() == sum && sum.hasOneUse() && canOverlap(next) &&
+         !next->getParentOfType<WarpRolesOp>();
 }
 
 /// Returns true if `op` reads shared memory or computes only from values that
@@ -214,17 +227,18 @@ void BlockScheduler::complete(size_t count, Operation *before,
   else
     builder.setInsertionPointToEnd(&block);
   SmallVector<Value> products;
-  for (Started &each : MutableArrayRef(started).take_front(count))
-    products.push_back(each.dot.getResult());
+  for (const Started &each : ArrayRef(started).take_front(count))
+    if (!each.isContinued)
+      products.push_back(each.dot->getResult(0));
   auto await =
       AwaitOp::create(builder, started.front().dot.getLoc(), products, values);
-  for (size_t i = 0; i < count; ++i) {
-    products[i].replaceAllUsesExcept(await.getResult(i), await);
-    for (RingReleaseOp release : started[i].releases)
+  for (auto [i, product] : llvm::enumerate(products))
+    product.replaceAllUsesExcept(await.getResult(i), await);
+  for (const Started &each : ArrayRef(started).take_front(count))
+    for (RingReleaseOp release : each.releases)
       release->moveBefore(&block, builder.getInsertionPoint());
-  }
   for (auto [value, handed] :
-       llvm::zip_equal(values, await.getResults().drop_front(count)))
+       llvm::zip_equal(values, await.getResults().drop_front(products.size())))
     before->replaceUsesOfWith(value, handed);
   started.erase(started.begin(), started.begin() + count);
 }
@@ -245,21 +259,27 @@ void BlockScheduler::run() {
       hold(release);
       continue;
     }
+    auto dot = dyn_cast<DotOp>(op);
     size_t count = 0;
     for (size_t i = 0; i < started.size(); ++i)
-      if (needs(&op, started[i]))
+      if (!(dot && continues(dot, started[i])) && needs(&op, started[i]))
         count = i + 1;
     SmallVector<Value> values;
     if (overwrites(&op)) {
       count = started.size();
       values = getAwaitable(&op);
     }
+    // A product ends with those that add to it.
+    while (count > 0 && started[count - 1].isContinued)
+      ++count;
     complete(count, &op, values);
-    if (auto dot = dyn_cast<DotOp>(op); dot && canOverlap(dot)) {
+    if (dot && canOverlap(dot)) {
+      for (Started &each : started)
+        each.isContinued |= continues(dot, each);
       dot.setAsync(true);
       dot.getResult().setType(
           PendingType::get(dot.getContext(), dot.getTile()));
-      started.push_back({dot, {}});
+      started.push_back({dot, {}, /*isContinued=*/false});
     }
   }
   // A role ends without a terminator.

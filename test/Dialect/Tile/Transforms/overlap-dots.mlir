@@ -483,3 +483,35 @@ tile.kernel @same_constant(%k: !k, %n: index) attributes {num_warps = 4 : i32} {
     tile.bulk_copy %k[%c0, %c0] dims [0, 1], %kt fills %kslot : !k, !tile
   }
 }
+
+// Without warp roles, a product adds to another one that is in flight. One that writes
+// what the first reads waits for all of them.
+// CHECK-LABEL: tile.kernel @continued
+tile.kernel @continued(%n: index, %o: !o) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+  %half = arith.constant dense<1.0> : tensor<64x64xf16, #mma>
+  // CHECK: scf.for
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32, #mma>) {
+    %low = tile.alloc : !tile
+    %high = tile.alloc : !tile
+    tile.store %half, %low[%c0, %c0] : tensor<64x64xf16, #mma>, !tile
+    tile.store %half, %high[%c0, %c0] : tensor<64x64xf16, #mma>, !tile
+    // CHECK: %[[A:.*]] = tile.dot async {{.*}} -> !tile.pending<
+    %a = tile.dot %low, %high, %acc : !tile, !tile -> tensor<64x64xf32, #mma>
+    // CHECK-NOT: tile.await
+    // CHECK: %[[B:.*]] = tile.dot async %{{.*}}, %{{.*}}, %[[A]] : {{.*}} -> !tile.pending<
+    %b = tile.dot %high, %low, %a : !tile, !tile -> tensor<64x64xf32, #mma>
+    // CHECK: %[[SUM:.*]] = tile.await %[[B]] :
+    // CHECK-NEXT: tile.store {{.*}}%[[LOW:.*]][
+    tile.store %half, %low[%c0, %c0] : tensor<64x64xf16, #mma>, !tile
+    // CHECK: %[[C:.*]] = tile.dot async %{{.*}}, %{{.*}}, %[[SUM]] : {{.*}} -> !tile.pending<
+    // CHECK: %[[NEXT:.*]] = tile.await %[[C]] :
+    // CHECK: scf.yield %[[NEXT]]
+    %c = tile.dot %low, %high, %b : !tile, !tile -> tensor<64x64xf32, #mma>
+    scf.yield %c : tensor<64x64xf32, #mma>
+  }
+  tile.store %r, %o[%c0, %c0] : tensor<64x64xf32, #mma>, !o
+}
