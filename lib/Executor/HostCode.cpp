@@ -5,6 +5,8 @@
 #include "llvm/Analysis/CallGraph.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
@@ -69,6 +71,25 @@ void tile::cpu::defineNarrowingFunctions(Module &module) {
       value = narrowToOddFloat(builder, value);
     builder.CreateRet(row.to == bf16 ? narrowToBF16(builder, value)
                                      : builder.CreateFPTrunc(value, f16));
+  }
+}
+
+void tile::cpu::expandPairConversions(Function &function) {
+  for (llvm::Instruction &inst : make_early_inc_range(instructions(function))) {
+    auto *call = dyn_cast<IntrinsicInst>(&inst);
+    if (!call || call->getIntrinsicID() != Intrinsic::nvvm_ff2bf16x2_rn)
+      continue;
+    IRBuilder<> builder(call);
+    Value *pair = PoisonValue::get(call->getType());
+    // The first operand is the upper element.
+    for (unsigned i : {0, 1})
+      pair = builder.CreateInsertElement(
+          pair,
+          builder.CreateFPTrunc(call->getArgOperand(1 - i),
+                                builder.getBFloatTy()),
+          i);
+    call->replaceAllUsesWith(pair);
+    call->eraseFromParent();
   }
 }
 

@@ -7,6 +7,9 @@
 
 namespace tile::cpu {
 
+/// Replaces conversions of two f32 numbers to a vector of bf16 by those of one.
+void expandPairConversions(llvm::Function &function);
+
 /// Replaces conversions between f32 and bf16, for which the host may have no
 /// instruction, by integer arithmetic that rounds to nearest even.
 void expandBF16Conversions(llvm::Function &function);

@@ -655,6 +655,7 @@ void Redirection::redirectFunction(Function &function) {
   frameBytes = 0;
   descriptors.clear();
   divideDescriptors(function);
+  expandPairConversions(function);
   replaceShared(function);
   // Only instructions of the program are reported, not those inserted below.
   SmallVector<llvm::Instruction *> accesses;
