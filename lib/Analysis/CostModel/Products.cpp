@@ -176,6 +176,7 @@ static bool isExchanged(DotOp dot, Value operand) {
   return (isTransposed || operand == dot.getB()) && isMadeFromProduct(operand);
 }
 
+/// Adds the products that tile-expand-operations makes of `inverse`.
 void Predictor::visitInverse(UnitTriangularInverseOp inverse, Work &work) {
   int64_t extent = getShape(inverse.getType())[0];
   const Mma &mma = *findMma(chip.mma.front());
@@ -184,7 +185,7 @@ void Predictor::visitInverse(UnitTriangularInverseOp inverse, Work &work) {
   double rate =
       getPeakRate(chip, mma) * (mma.isAsync && !isAsync ? kSyncShare : 1);
   // Two products for each step from blocks of 2 elements on.
-  double count = 2 * (std::log2(extent) - 1);
+  double count = 2 * std::max(std::log2(extent) - 1, 0.0);
   double elements = double(extent) * extent;
   double cycles = count * kHalves * 2 * elements * extent / rate;
   double issue = count * kHalfInstructions * elements / rates.arithmetic;
