@@ -8,6 +8,7 @@
 #include "RoundPairs.h"
 #include "SinkScalars.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
@@ -85,7 +86,12 @@ private:
 /// Skips passes of LLVM's back ends for functions.
 ///
 /// On AMD, straight line strength reduction finds nothing behind
-/// joinSharedAddresses, and LICM would undo sinkScalars.
+/// joinSharedAddresses, and LICM would undo sinkScalars. In functions with many
+/// variable addresses, these are not split into a variable and a constant part,
+/// and not reassociated: reassociation compares each sum with all others, and
+/// the sums that it adds take GVN and the folding of operands as long. 450
+/// addresses take 15 seconds and 15 times as many additions, 2105 more than ten
+/// minutes. Attention has up to 122.
 ///
 /// On NVIDIA, strength reduction is skipped for functions with many variable
 /// addresses. It compares each of them with all others, and asks for each pair
@@ -110,7 +116,10 @@ public:
 
   bool shouldRunPass(StringRef pass, StringRef unit) const override {
     if (isAMD)
-      return pass != "slsr" && pass != "Loop Invariant Code Motion";
+      return pass != "slsr" && pass != "Loop Invariant Code Motion" &&
+             ((pass != "separate-const-offset-from-gep" &&
+               pass != "nary-reassociate") ||
+              !skipped.contains(unit));
     return pass != "slsr" || !skipped.contains(unit);
   }
 
@@ -137,6 +146,8 @@ struct Session {
   std::unique_ptr<llvm::Module> module;
   std::unique_ptr<llvm::TargetMachine> machine;
   llvm::SmallString<0> output;
+  /// The functions that need many more registers than there are.
+  CrowdedFunctions crowded;
   /// Whether an error was emitted as a diagnostic.
   bool failed = false;
 };
@@ -279,6 +290,23 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
   }
 }
 
+/// Emits a remark for each function that needs many more registers than there
+/// are.
+static void reportCrowded(gpu::GPUModuleOp module,
+                          const CrowdedFunctions &crowded) {
+  auto options =
+      remark::RemarkOpts::name("registers-crowded").category("tile-driver");
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    auto entry = crowded.find(function.getSymName());
+    if (entry != crowded.end())
+      remark::missed(function.getLoc(), options) << remark::reason(
+          "the values of a thread take up to {0} registers at once, of {1}; "
+          "LLVM's basic allocator spills the others, and code is not generated "
+          "in several ways",
+          entry->second.live, entry->second.available);
+  }
+}
+
 LogicalResult runBackend(gpu::GPUModuleOp module, const Chip &chip,
                          OutputKind kind, unsigned optLevel,
                          Stopwatch &stopwatch, std::string &output) {
@@ -318,7 +346,8 @@ LogicalResult runBackend(gpu::GPUModuleOp module, const Chip &chip,
     if (kind == OutputKind::PTX
             ? machine.addPassesToEmitFile(passes, os, nullptr,
                                           llvm::CodeGenFileType::AssemblyFile)
-            : emitObject(machine, *session->module, session->output)) {
+            : emitObject(machine, *session->module, session->crowded,
+                         session->output)) {
       session->failed = true;
       module.emitError() << chip.name << ": LLVM cannot emit this file type";
       return;
@@ -334,6 +363,7 @@ LogicalResult runBackend(gpu::GPUModuleOp module, const Chip &chip,
   }
   if (session->failed)
     return failure();
+  reportCrowded(module, session->crowded);
   output.assign(session->output.begin(), session->output.end());
   return success();
 }

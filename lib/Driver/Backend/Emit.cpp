@@ -13,11 +13,14 @@
 // behind it share is live in the loop. No order of instructions avoids spills
 // of more than all registers. Without spills, a kernel is compiled again with
 // loads side by side if it takes all registers and the LDS has room for more
-// waves. The kernels of a module are compiled together, each in its own way.
+// waves. A kernel that needs many more registers than there are is compiled
+// with each value next to its first use only. The kernels of a module are
+// compiled together, each in its own way.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Emit.h"
+#include "Allocation.h"
 #include "PairReads.h"
 #include "SinkToUses.h"
 #include "tile/Chips/Chips.h"
@@ -132,7 +135,8 @@ private:
 
 /// TargetMachine::addPassesToEmitFile with a choice of passes.
 static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
-                 const Choice &choice, llvm::SmallVectorImpl<char> &output) {
+                 const Choice &choice, tile::CrowdedFunctions &crowded,
+                 llvm::SmallVectorImpl<char> &output) {
   llvm::legacy::PassManager passes;
   llvm::raw_svector_ostream os(output);
   llvm::TargetPassConfig *config = machine.createPassConfig(passes);
@@ -161,6 +165,10 @@ static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
   passes.add(info);
   if (config->addISelPasses())
     return true;
+  tile::allocateCrowdedFunctions(
+      *config, crowded, [&choice](llvm::StringRef function) {
+        return choice.lookup(function) != std::begin(attempts);
+      });
   config->addMachinePasses();
   config->setInitialized();
   if (machine.addAsmPrinter(passes, os, /*DwoOut=*/nullptr,
@@ -196,13 +204,18 @@ struct Search {
   RegisterCost least;
   bool isDone = false;
 
-  void advance(const RegisterCost &cost);
+  void advance(const RegisterCost &cost, bool isCrowded);
 };
 } // namespace
 
 /// Takes the cost of the current attempt and chooses the next one, or the best
-/// one at the end.
-void Search::advance(const RegisterCost &cost) {
+/// one at the end. `isCrowded` says whether the values of the current attempt
+/// need many more registers than there are.
+void Search::advance(const RegisterCost &cost, bool isCrowded) {
+  if (isCrowded && current == std::begin(attempts)) {
+    current = &sinking;
+    return;
+  }
   if (!best || cost < least) {
     best = current;
     least = cost;
@@ -240,6 +253,7 @@ static llvm::StringMap<RegisterCost> getCosts(llvm::ArrayRef<char> object,
 }
 
 bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
+                      CrowdedFunctions &crowded,
                       llvm::SmallVectorImpl<char> &output) {
   const Chip &chip = *findChip(machine.getTargetCPU());
   llvm::StringMap<Search> searches;
@@ -255,7 +269,8 @@ bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
     // Code generation changes the module.
     std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
     llvm::SmallVector<char, 0> object;
-    if (emit(machine, *copy, choice, object))
+    crowded.clear();
+    if (emit(machine, *copy, choice, crowded, object))
       return true;
     llvm::StringMap<RegisterCost> costs = getCosts(object, chip);
     bool isFinal = true;
@@ -263,7 +278,8 @@ bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
       Search &search = entry.second;
       const Attempt *emitted = search.current;
       if (!search.isDone)
-        search.advance(costs.lookup(entry.first()));
+        search.advance(costs.lookup(entry.first()),
+                       crowded.contains(entry.first()));
       isFinal &= search.current == emitted;
     }
     if (!isFinal)

@@ -2,6 +2,7 @@
 #ifndef TILE_LIB_DRIVER_BACKEND_EMIT_H
 #define TILE_LIB_DRIVER_BACKEND_EMIT_H
 
+#include "Allocation.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
@@ -9,10 +10,11 @@
 namespace tile {
 
 /// Appends a relocatable object of `module` to `output`, and consumes `module`.
-/// Generates code in one or two ways and keeps the one with fewer spills.
-/// Returns true if the machine cannot emit objects.
+/// Generates code in several ways for a function that spills, and keeps the one
+/// with the fewest spills. `crowded` becomes the functions that need many more
+/// registers than there are. Returns true if the machine cannot emit objects.
 bool emitObject(llvm::TargetMachine &machine, llvm::Module &module,
-                llvm::SmallVectorImpl<char> &output);
+                CrowdedFunctions &crowded, llvm::SmallVectorImpl<char> &output);
 
 } // namespace tile
 
