@@ -49,6 +49,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   apply.schedule = options.schedule;
   pm.addPass(createTileApplySchedule(apply));
   pm.addNestedPass<KernelOp>(createTileExpandProducts());
+  pm.addNestedPass<KernelOp>(createTileSwapOperands());
   TileCloseExtentsOptions close;
   close.sizes = options.sizes;
   close.candidates = options.candidates;

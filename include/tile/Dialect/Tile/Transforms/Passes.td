@@ -174,6 +174,41 @@ def TileExpandProducts : Pass<"tile-expand-products", "::tile::KernelOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def TileSwapOperands : Pass<"tile-swap-operands", "::tile::KernelOp"> {
+  let summary = "Computes products transposed for MMAs of one order (S1)";
+  let description = [{
+    The wgmma of tf32 reads operands from shared memory whose columns, along the
+    depth, are contiguous; others would have to go through registers, and only a
+    can. If b is loaded with contiguous rows and a with contiguous columns, the
+    product is computed transposed, C^T = B^T * A^T: threads load single elements of
+    B, of 32 bits, to registers. The accumulator is that of a loop, which carries the
+    transposed sum, or has equal elements. Products with a pinned instruction or
+    grid of warps, and kernels with `cluster_split`, stay as they are.
+
+    ```mlir output
+    %sum = scf.for %i = %c0 to %k step %c32 iter_args(%acc = %zero) -> (tensor<128x256xf32>) {
+      %a = tile.load %ab[%row, %i] : !m -> tensor<128x32xf32>
+      %b = tile.load %bb[%i, %column] : !m -> tensor<32x256xf32>
+      %next = tile.dot %a, %b, %acc precision(tf32) : ...
+      scf.yield %next : tensor<128x256xf32>
+    }
+    // becomes
+    %t = scf.for ... iter_args(%acc = %zero_t) -> (tensor<256x128xf32>) {
+      ...
+      %bt = tile.transpose %b [1, 0] : tensor<32x256xf32> -> tensor<256x32xf32>
+      %at = tile.transpose %a [1, 0] : tensor<128x32xf32> -> tensor<32x128xf32>
+      %next = tile.dot %bt, %at, %acc precision(tf32) : ...
+      scf.yield %next : tensor<256x128xf32>
+    }
+    %sum = tile.transpose %t [1, 0] : tensor<256x128xf32> -> tensor<128x256xf32>
+    ```
+
+    Precondition: the chip is attached.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
   let summary = "Lets several blocks share the iterations of a loop (S1)";
   let description = [{
