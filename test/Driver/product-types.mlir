@@ -38,7 +38,9 @@
 // SM90: wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32
 // SM90-LABEL: .entry columns(
 // SM90-NOT: .trans
-// SM90: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// SM90: cvt.rna.tf32.f32
+// SM90: wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32
+// SM90-NOT: mma.sync
 
 // GFX90A-LABEL: <i8>:
 // GFX90A: v_mfma_i32_32x32x8i8
