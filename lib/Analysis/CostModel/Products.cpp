@@ -28,8 +28,9 @@ static constexpr double kExchangeCycles = 500;
 /// divide it into halves and mask it, and cycles in which warps exchange an
 /// operand: those of one warp, and what each warp adds. Fitted to the gated
 /// delta rule on an H100 (docs/notes/cost-model.md).
-static constexpr double kHalves = 3, kHalfInstructions = 12,
-                        kHalfExchangeCycles = 150, kHalfExchangeWarpCycles = 32;
+static constexpr double kInverseMmas = 3, kInverseInstructions = 12,
+                        kInverseExchangeCycles = 150,
+                        kInverseExchangeWarpCycles = 32;
 
 /// The rate of synchronous MMAs on chips that have asynchronous ones: 62 % of
 /// the peak (Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU
@@ -187,11 +188,11 @@ void Predictor::visitInverse(UnitTriangularInverseOp inverse, Work &work) {
   // Two products for each step from blocks of 2 elements on.
   double count = 2 * std::max(std::log2(extent) - 1, 0.0);
   double elements = double(extent) * extent;
-  double cycles = count * kHalves * 2 * elements * extent / rate;
-  double issue = count * kHalfInstructions * elements / rates.arithmetic;
-  double latency =
-      count * (kHalves * (isAsync ? kAsyncGap : kSyncGap) +
-               kHalfExchangeCycles + kHalfExchangeWarpCycles * candidate.warps);
+  double cycles = count * kInverseMmas * 2 * elements * extent / rate;
+  double issue = count * kInverseInstructions * elements / rates.arithmetic;
+  double latency = count * (kInverseMmas * (isAsync ? kAsyncGap : kSyncGap) +
+                            kInverseExchangeCycles +
+                            kInverseExchangeWarpCycles * candidate.warps);
   at(work.units, CostUnit::Matrix) += cycles;
   at(work.units, CostUnit::Arithmetic) += issue;
   at(work.units, CostUnit::Serial) += (cycles + issue) / groups + latency;

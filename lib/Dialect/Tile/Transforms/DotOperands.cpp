@@ -1,7 +1,6 @@
 //===- DotOperands.cpp - Operands of products in fragments ----------------===//
 
 #include "DotOperands.h"
-#include "RemoveExchanges.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Analysis/Registers.h"
 #include "tile/Layout/Queries.h"
@@ -16,6 +15,13 @@ Value tile::convertTile(OpBuilder &builder, Value value,
     return value;
   return ConvertLayoutOp::create(builder, value.getLoc(),
                                  withLayout(type, layout), value);
+}
+
+bool tile::crossesThreads(RankedTensorType from, RankedTensorType to) {
+  ConversionKind kind =
+      planConversion(getCanonicalLayout(from), getCanonicalLayout(to)).kind;
+  return kind == ConversionKind::WarpShuffle ||
+         kind == ConversionKind::SharedMemory;
 }
 
 /// Returns the products that read `tile`, or a conversion of it, as operand b.

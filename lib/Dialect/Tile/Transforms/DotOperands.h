@@ -44,6 +44,10 @@ private:
 mlir::Value convertTile(mlir::OpBuilder &builder, mlir::Value value,
                         LayoutAttrInterface layout);
 
+/// Returns true if elements move between threads in a conversion from one
+/// layout to the other; none of the tiles is in shared memory.
+bool crossesThreads(mlir::RankedTensorType from, mlir::RankedTensorType to);
+
 } // namespace tile
 
 #endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_DOTOPERANDS_H

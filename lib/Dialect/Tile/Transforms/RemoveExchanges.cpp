@@ -24,13 +24,6 @@ using namespace tile;
 static constexpr int64_t kExchangeInstructions = 32;
 static constexpr int64_t kFunctionInstructions = 4;
 
-bool tile::crossesThreads(RankedTensorType from, RankedTensorType to) {
-  ConversionKind kind =
-      planConversion(getCanonicalLayout(from), getCanonicalLayout(to)).kind;
-  return kind == ConversionKind::WarpShuffle ||
-         kind == ConversionKind::SharedMemory;
-}
-
 static RankedTensorType tileType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }

@@ -6,10 +6,6 @@
 
 namespace tile {
 
-/// Returns true if elements move between threads in a conversion from one
-/// layout to the other; none of the tiles is in shared memory.
-bool crossesThreads(mlir::RankedTensorType from, mlir::RankedTensorType to);
-
 /// Rewrites conversions of `kernel` that move elements between threads, where
 /// threads can have the elements without it.
 void removeExchanges(KernelOp kernel);

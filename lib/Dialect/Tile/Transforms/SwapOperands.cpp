@@ -86,8 +86,8 @@ static bool shouldSwap(DotOp dot, const Chip &chip) {
   });
 }
 
-/// Returns the loop that adds up `dot` and whose only use of the sum it is, and
-/// the number of the sum; null if there is none.
+/// Returns the loop whose sum `dot` adds to, and the number of the sum. Returns
+/// null if there is none, or if the loop uses the sum for something else.
 static std::pair<scf::ForOp, unsigned> findSum(DotOp dot) {
   auto sum = dyn_cast<BlockArgument>(dot.getAcc());
   auto loop = dyn_cast<scf::ForOp>(dot->getParentOp());

@@ -1,6 +1,6 @@
-//===- RoundInPairs.cpp - Values rounded to bf16 in pairs -----------------===//
+//===- RoundToBF16.cpp - f32 values rounded to bf16 -----------------------===//
 
-#include "RoundInPairs.h"
+#include "RoundToBF16.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -45,7 +45,7 @@ static Value round(ImplicitLocOpBuilder &b, Value value) {
   return vector::FromElementsOp::create(b, type, elements);
 }
 
-void tile::roundInPairs(mlir::gpu::GPUModuleOp module) {
+void tile::roundToBF16(mlir::gpu::GPUModuleOp module) {
   module.walk([](arith::ExtFOp extend) {
     Value value = getRounded(extend);
     if (!value)
