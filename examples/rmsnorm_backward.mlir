@@ -58,7 +58,9 @@ tile.kernel @gradients(
   %f0 = arith.constant 0.0 : f32
   %length32 = arith.index_cast %length : index to i32
   %length_f = arith.sitofp %length32 : i32 to f32
-  %lengths = tensor.splat %length_f : !number
+  %f1 = arith.constant 1.0 : f32
+  %inverse = arith.divf %f1, %length_f : f32
+  %inverses = tensor.splat %inverse : !number
 
   %is_short = arith.cmpi ule, %length, %bn : index
   scf.if %is_short {
@@ -79,7 +81,7 @@ tile.kernel @gradients(
       %g = arith.mulf %dyt, %wt : !tile
       %products = arith.mulf %g, %h : !tile
       %sum = tile.reduce addf %products along 1 : !tile -> !number
-      %mean = arith.divf %sum, %lengths : !number
+      %mean = arith.mulf %sum, %inverses : !number
       %mean_t = tile.broadcast %mean along 1 : !number -> !tile
       %along = arith.mulf %h, %mean_t : !tile
       %across = arith.subf %g, %along : !tile
@@ -115,7 +117,7 @@ tile.kernel @gradients(
       }
       %sum = tile.reduce addf %all along 1 : !step -> !number
       %sum_h = arith.mulf %sum, %factor_1 : !number
-      %mean = arith.divf %sum_h, %lengths : !number
+      %mean = arith.mulf %sum_h, %inverses : !number
       %mean_t = tile.broadcast %mean along 1 : !number -> !step
       scf.for %n = %c0 to %length step %bs {
         %x16 = tile.load %x[%row, %n] : !rows -> !step16

@@ -6,7 +6,7 @@
 #include "LowerVectorParts.h"
 #include "NVIDIA/LowerMmaSync.h"
 #include "NVIDIA/LowerNVVM.h"
-#include "NVIDIA/RoundToBF16.h"
+#include "NVIDIA/BF16Pairs.h"
 #include "mlir/Conversion/AMDGPUToROCDL/AMDGPUToROCDL.h"
 #include "mlir/Conversion/ArithCommon/AttrToLLVMConverter.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -192,7 +192,7 @@ void GPUToLLVM::runOnOperation() {
     return signalPassFailure();
   if (!amd) {
     lowerMmaSync(module);
-    roundToBF16(module);
+    extendBF16InPairs(module);
   }
   lowerVectorParts(module);
   {

@@ -4,13 +4,13 @@ module attributes {tile.target = "sm_90a"} {
 gpu.module @kernels {
   // Two slots of 16 bytes for each of 64 threads, and one for what is the same in all
   // iterations.
-  // CHECK: tile_gpu.manifest @rows {{.*}}shared_bytes = 3104 : i64
+  // CHECK: tile_gpu.manifest @rows {{.*}}shared_bytes = 3200 : i64
   tile_gpu.manifest @rows {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 20 : i64, params = []}
   // CHECK: gpu.func @rows(%[[X:.*]]: memref{{.*}}, %[[W:.*]]: vector<8xbf16>, %[[N:.*]]: index)
   // CHECK: %[[SAME:.*]] = memref.view {{.*}} to memref<512xbf16, #gpu.address_space<workgroup>>
   // CHECK: %[[THREAD:.*]] = gpu.thread_id x
   // CHECK: %[[PLACE:.*]] = arith.muli %[[THREAD]], %c8
-  // CHECK: %[[SLOTS:.*]] = memref.view %{{.*}}[%c32][] : memref<?xi8, #gpu.address_space<workgroup>> to memref<1024xbf16, #gpu.address_space<workgroup>>
+  // CHECK: %[[SLOTS:.*]] = memref.view %{{.*}}[%c128][] : memref<?xi8, #gpu.address_space<workgroup>> to memref<1024xbf16, #gpu.address_space<workgroup>>
   // CHECK: %[[TARGET:.*]] = memref.cast %[[SLOTS]]
 
   // The first iteration. A vector of the row is copied, and single elements at its end

@@ -30,6 +30,11 @@ using namespace tile;
 /// the next thread.
 static constexpr int64_t kAccessBytes = 16;
 
+/// Bytes that all banks of shared memory deliver at a time (NVIDIA, "CUDA C++
+/// Programming Guide", "Shared Memory"). A warp whose access crosses such a
+/// line takes one pass more.
+static constexpr int64_t kBankLineBytes = 128;
+
 /// Bytes of the narrowest asynchronous copy (PTX ISA, "cp.async").
 static constexpr int64_t kLeastCopyBytes = 4;
 
@@ -213,7 +218,7 @@ int64_t CopyAhead::countBytes(VectorType type, int64_t count) const {
 
 /// Reserves memory behind the other shared memory of the kernel.
 Value CopyAhead::allocateMemory(Type element, int64_t elements) {
-  int64_t begin = llvm::alignTo(manifest.getSharedBytes(), kAccessBytes);
+  int64_t begin = llvm::alignTo(manifest.getSharedBytes(), kBankLineBytes);
   manifest.setSharedBytes(begin +
                           elements * element.getIntOrFloatBitWidth() / 8);
   b.setInsertionPointToStart(&func.getBody().front());
@@ -471,7 +476,7 @@ int64_t CopyAhead::run() {
   SmallVector<std::pair<Value, Slots>> invariants;
   for (Value value : findInvariants()) {
     auto type = cast<VectorType>(value.getType());
-    if (int64_t(manifest.getSharedBytes()) + kAccessBytes +
+    if (int64_t(manifest.getSharedBytes()) + kBankLineBytes +
             countBytes(type, 1) >
         chip.sharedBytes)
       continue;

@@ -42,12 +42,22 @@ static bool isAwaitedInBlock(DotOp dot) {
   });
 }
 
+/// Returns true if the loop around `alloc` allocates no other buffer. Of two
+/// exchanges in an iteration, the barrier of one orders the reads of the other
+/// one and the stores of the next iteration.
+static bool isOnlyAlloc(AllocOp alloc) {
+  return !containsOp(alloc->getParentOp(), [&](Operation *op) {
+    return isa<AllocOp>(op) && op != alloc;
+  });
+}
+
 /// Returns true if an iteration of the loop around `alloc` stores all of the
-/// buffer, and then only products of this iteration read it.
-static bool isExchanged(AllocOp alloc) {
+/// buffer, and then only reads it. Without roles, the other blocks of a
+/// multiprocessor run while one waits to store operands of products.
+static bool isExchanged(AllocOp alloc, bool hasRoles) {
   Block *body = alloc->getBlock();
   StoreOp store;
-  SmallVector<DotOp> readers;
+  SmallVector<Operation *> readers;
   for (Operation *user : getBufferUsers(alloc)) {
     if (user->getBlock() != body)
       return false;
@@ -57,15 +67,22 @@ static bool isExchanged(AllocOp alloc) {
           tile.getShape() != alloc.getType().getShape())
         return false;
       store = other;
-    } else if (auto dot = dyn_cast<DotOp>(user)) {
-      readers.push_back(dot);
+    } else if (isa<DotOp, LoadOp>(user)) {
+      readers.push_back(user);
     } else {
       return false;
     }
   }
-  return store && !readers.empty() && llvm::all_of(readers, [&](DotOp dot) {
-           return store->isBeforeInBlock(dot) && isAwaitedInBlock(dot);
-         });
+  if (!store || readers.empty())
+    return false;
+  // Products in flight read their operands after the barriers of other
+  // exchanges.
+  bool isAlone = isOnlyAlloc(alloc);
+  return llvm::all_of(readers, [&](Operation *reader) {
+    auto dot = dyn_cast<DotOp>(reader);
+    return store->isBeforeInBlock(reader) &&
+           (dot ? hasRoles && isAwaitedInBlock(dot) : isAlone);
+  });
 }
 
 namespace {
@@ -177,15 +194,14 @@ struct AlternateBuffers
     KernelOp kernel = getOperation();
     WarpRolesOp roles;
     kernel.walk([&](WarpRolesOp op) { roles = op; });
-    if (!roles)
-      return;
+    Region &region = roles ? roles.getRoles().front() : kernel.getBody();
     SmallVector<Exchange> exchanges;
-    roles.getRoles().front().walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+    region.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
       Exchange exchange{loop, {}, {}};
       for (AllocOp alloc : loop.getBody()->getOps<AllocOp>())
         if (!alloc.getOffset() &&
             RingType::getStorageType(alloc.getType(), kBuffers) &&
-            isExchanged(alloc))
+            isExchanged(alloc, bool(roles)))
           exchange.allocs.push_back(alloc);
       if (!exchange.allocs.empty())
         exchanges.push_back(exchange);
@@ -195,6 +211,10 @@ struct AlternateBuffers
     const Chip *chip = getTargetChip(kernel);
     if (!chip)
       return signalPassFailure();
+    // Blocks of a cluster wait before they store to each other, whatever the
+    // buffer.
+    if (countClusterBlocks(*chip, kernel.getNumWarps()) > 1)
+      return;
     SmallVector<Storage> storages = chooseStorages(exchanges);
     SharedMemoryModel model(kernel);
     int64_t before = model.placeWithin(chip->sharedBytes).bytes;
@@ -205,8 +225,12 @@ struct AlternateBuffers
       model.add(storage.type, storage.first, storage.first, storage.last);
     int64_t after = model.placeWithin(chip->sharedBytes).bytes;
     // As many blocks as before share a multiprocessor.
-    if (after > chip->sharedBytes ||
-        chip->sharedBytes / after < chip->sharedBytes / before)
+    int64_t mostBlocks = chip->throughput.threads /
+                         (kernel.getNumWarps() * chip->warpSize);
+    auto countBlocks = [&](int64_t bytes) {
+      return std::min(mostBlocks, chip->sharedBytes / bytes);
+    };
+    if (after > chip->sharedBytes || countBlocks(after) < countBlocks(before))
       return;
     IRRewriter rewriter(kernel.getContext());
     for (Storage &storage : storages) {

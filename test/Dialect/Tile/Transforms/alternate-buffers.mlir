@@ -100,3 +100,75 @@ tile.kernel @full(%n: index) attributes {num_warps = 4 : i32} {
   }, {
   }
 }
+
+// -----
+
+!parts = !tile.buffer<4x8xf32, #tile.padded<4, order = [1, 0]>, shared>
+#part = #tile.layout<register = [8 -> d1], lane = [32 -> 0], warp = [4 -> d0]>
+#all = #tile.layout<register = [4 -> d0, 8 -> d1], lane = [32 -> 0], warp = [4 -> 0]>
+
+// The parts that warps exchange in each iteration take turns without roles, too.
+// CHECK-LABEL: tile.kernel @parts
+tile.kernel @parts(%n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<4x8xf32, #part>
+  // CHECK: tile.alloc {{.*}} : !tile.buffer<2x4x8xf32
+  // CHECK: scf.for
+  // CHECK-NOT: tile.barrier
+  // CHECK: tile.store
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.load
+  // CHECK-NOT: tile.barrier
+  // CHECK: tile.return
+  %s = scf.for %i = %c0 to %n step %c1 iter_args(%x = %zero) -> (tensor<4x8xf32, #part>) {
+    %a = tile.alloc : !parts
+    tile.store %x, %a[%c0, %c0] : tensor<4x8xf32, #part>, !parts
+    %all = tile.load %a[%c0, %c0] : !parts -> tensor<4x8xf32, #all>
+    %y = tile.convert_layout %all : tensor<4x8xf32, #all> -> tensor<4x8xf32, #part>
+    scf.yield %y : tensor<4x8xf32, #part>
+  }
+}
+
+// Two exchanges in an iteration order each other.
+// CHECK-LABEL: tile.kernel @two
+tile.kernel @two(%n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<4x8xf32, #part>
+  // CHECK: scf.for
+  // CHECK-COUNT-2: tile.alloc {{.*}} : !tile.buffer<4x8xf32
+  // CHECK-NOT: tile.alloc
+  // CHECK: tile.return
+  %s = scf.for %i = %c0 to %n step %c1 iter_args(%x = %zero) -> (tensor<4x8xf32, #part>) {
+    %a = tile.alloc : !parts
+    %b = tile.alloc : !parts
+    tile.store %x, %a[%c0, %c0] : tensor<4x8xf32, #part>, !parts
+    %first = tile.load %a[%c0, %c0] : !parts -> tensor<4x8xf32, #all>
+    %y = tile.convert_layout %first : tensor<4x8xf32, #all> -> tensor<4x8xf32, #part>
+    tile.store %y, %b[%c0, %c0] : tensor<4x8xf32, #part>, !parts
+    %second = tile.load %b[%c0, %c0] : !parts -> tensor<4x8xf32, #all>
+    %z = tile.convert_layout %second : tensor<4x8xf32, #all> -> tensor<4x8xf32, #part>
+    scf.yield %z : tensor<4x8xf32, #part>
+  }
+}
+
+// 64 warps run on a cluster of two blocks, which wait before each exchange.
+// CHECK-LABEL: tile.kernel @cluster
+tile.kernel @cluster(%n: index) attributes {num_warps = 64 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : tensor<64xf32, #tile.layout<register = [], lane = [32 -> 0], warp = [64 -> d0]>>
+  // CHECK: scf.for
+  // CHECK: tile.alloc {{.*}} : !tile.buffer<64xf32
+  %s = scf.for %i = %c0 to %n step %c1 iter_args(%x = %zero) -> (tensor<64xf32, #tile.layout<register = [], lane = [32 -> 0], warp = [64 -> d0]>>) {
+    %a = tile.alloc : !tile.buffer<64xf32, #tile.padded<4, order = [0]>, shared>
+    tile.store %x, %a[%c0] : tensor<64xf32, #tile.layout<register = [], lane = [32 -> 0], warp = [64 -> d0]>>, !tile.buffer<64xf32, #tile.padded<4, order = [0]>, shared>
+    %all = tile.load %a[%c0] : !tile.buffer<64xf32, #tile.padded<4, order = [0]>, shared> -> tensor<64xf32, #tile.layout<register = [64 -> d0], lane = [32 -> 0], warp = [64 -> 0]>>
+    %y = tile.convert_layout %all : tensor<64xf32, #tile.layout<register = [64 -> d0], lane = [32 -> 0], warp = [64 -> 0]>> -> tensor<64xf32, #tile.layout<register = [], lane = [32 -> 0], warp = [64 -> d0]>>
+    scf.yield %y : tensor<64xf32, #tile.layout<register = [], lane = [32 -> 0], warp = [64 -> d0]>>
+  }
+}

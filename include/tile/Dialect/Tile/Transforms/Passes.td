@@ -1368,10 +1368,10 @@ def TileAlternateBuffers
     : Pass<"tile-alternate-buffers", "::tile::KernelOp"> {
   let summary = "Gives tiles that warps exchange in loops two buffers (S4)";
   let description = [{
-    A tile that consumer warps store to shared memory and then read as an operand
-    of products, in each iteration of a loop, needs two barriers: one before the
-    reads, and one before the store of the next iteration. With two buffers that
-    take turns, the first barrier is enough.
+    A tile that warps store to shared memory and then read, in each iteration of a
+    loop, needs two barriers: one before the reads, and one before the store of
+    the next iteration. With two buffers that take turns, the first barrier is
+    enough.
 
     ```mlir output
     scf.for %i = ... {
@@ -1394,11 +1394,13 @@ def TileAlternateBuffers
 
     A loop that carries the count of the tiles of a ring needs no other one.
 
-    It changes kernels with warp roles only, all such buffers or none: if the
-    shared memory suffices, and as many blocks share a multiprocessor as before.
-    Without roles, the other blocks of a multiprocessor run while one waits. The
-    remark `buffers-alternate` gives the bytes of shared memory that the kernel
-    takes.
+    The tile is an operand of products in a kernel with warp roles, or the only
+    one that the iteration exchanges, such as the parts of a reduction. Two
+    exchanges in an iteration order each other. All such buffers of a kernel are
+    doubled or none: if the shared memory suffices, as many blocks share a
+    multiprocessor as before, and the kernel does not run on clusters, whose
+    blocks wait before each exchange anyway. The remark `buffers-alternate` gives
+    the bytes of shared memory that the kernel takes.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect", "::tile::TileDialect"];
