@@ -42,8 +42,9 @@ gpu.module @kernels {
   // CHECK-NOT: nvvm.convert
   // CHECK-NOT: llvm.shl
   // CHECK: llvm.return
-  func.func @others(%x: vector<3xf32>, %y: vector<4xf32>, %z: f32, %u: bf16, %v: bf16)
-      -> (vector<3xf32>, vector<4xf32>, f32, vector<2xf32>) {
+  func.func @others(%x: vector<3xf32>, %y: vector<4xf32>, %z: f32, %u: bf16, %v: bf16,
+                    %single: vector<1xbf16>)
+      -> (vector<3xf32>, vector<4xf32>, f32, vector<2xf32>, vector<2xf32>) {
     %odd = arith.truncf %x : vector<3xf32> to vector<3xbf16>
     %odd_back = arith.extf %odd : vector<3xbf16> to vector<3xf32>
     %f16 = arith.truncf %y : vector<4xf32> to vector<4xf16>
@@ -52,8 +53,11 @@ gpu.module @kernels {
     %one_back = arith.extf %one : bf16 to f32
     %gathered = vector.from_elements %u, %v : vector<2xbf16>
     %gathered_wide = arith.extf %gathered : vector<2xbf16> to vector<2xf32>
-    return %odd_back, %f16_back, %one_back, %gathered_wide
-        : vector<3xf32>, vector<4xf32>, f32, vector<2xf32>
+    %inserted = vector.insert_strided_slice %single, %gathered {offsets = [1], strides = [1]}
+        : vector<1xbf16> into vector<2xbf16>
+    %inserted_wide = arith.extf %inserted : vector<2xbf16> to vector<2xf32>
+    return %odd_back, %f16_back, %one_back, %gathered_wide, %inserted_wide
+        : vector<3xf32>, vector<4xf32>, f32, vector<2xf32>, vector<2xf32>
   }
 }
 }

@@ -31,8 +31,11 @@ static Value getRounded(arith::ExtFOp extend) {
 /// Returns true if the elements of `vector` are in registers of their own, and
 /// not in pairs.
 static bool isGathered(Value vector) {
+  Operation *op = vector.getDefiningOp();
+  if (auto insert = dyn_cast_or_null<vector::InsertStridedSliceOp>(op))
+    return insert.getSourceVectorType().getNumElements() % 2 != 0;
   return isa_and_nonnull<vector::FromElementsOp, vector::InsertOp,
-                         vector::BroadcastOp>(vector.getDefiningOp());
+                         vector::BroadcastOp>(op);
 }
 
 /// Emits the elements `first` and `first + 1` of `value`, rounded to bf16.
