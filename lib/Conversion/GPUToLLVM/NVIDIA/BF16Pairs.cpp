@@ -59,11 +59,10 @@ static SmallVector<Value> getWords(ImplicitLocOpBuilder &b, Value vector,
   Value all = rounded ? Value() : bitcast(vector, count);
   SmallVector<Value> words;
   for (int64_t i = 0; i < count; ++i)
-    words.push_back(
-        rounded
-            ? vector::ExtractOp::create(
-                  b, bitcast(roundPair(b, rounded, 2 * i), 1), 0)
-            : vector::ExtractOp::create(b, all, i));
+    words.push_back(rounded
+                        ? vector::ExtractOp::create(
+                              b, bitcast(roundPair(b, rounded, 2 * i), 1), 0)
+                        : vector::ExtractOp::create(b, all, i));
   return words;
 }
 

@@ -225,8 +225,8 @@ struct AlternateBuffers
       model.add(storage.type, storage.first, storage.first, storage.last);
     int64_t after = model.placeWithin(chip->sharedBytes).bytes;
     // As many blocks as before share a multiprocessor.
-    int64_t mostBlocks = chip->throughput.threads /
-                         (kernel.getNumWarps() * chip->warpSize);
+    int64_t mostBlocks =
+        chip->throughput.threads / (kernel.getNumWarps() * chip->warpSize);
     auto countBlocks = [&](int64_t bytes) {
       return std::min(mostBlocks, chip->sharedBytes / bytes);
     };

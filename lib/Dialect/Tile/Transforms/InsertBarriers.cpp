@@ -479,9 +479,20 @@ private:
     return written;
   }
 
+  /// Returns the place of a fence behind `arrival`: in front of the next await
+  /// of its block, where the fence runs beside the products, and the reads in
+  /// front of these have ended.
+  static Operation *findFencePlace(ArriveBarrierOp arrival) {
+    for (Operation *op = arrival; op && op->getNumRegions() == 0;
+         op = op->getNextNode())
+      if (isa<AwaitOp>(op))
+        return op;
+    return arrival;
+  }
+
   /// Emits the fences of fenced arrivals. A fence waits for all accesses that
   /// its thread has in flight, so arrivals wait for the next one of their
-  /// block. Without one they share one, in the place of the last of them.
+  /// block. Without one they share one, behind the last of them.
   static void fenceArrivals(Block *block) {
     SmallVector<ArriveBarrierOp> waiting;
     auto arriveAfter = [&](Operation *fence) {
@@ -494,7 +505,7 @@ private:
     auto emitFence = [&] {
       if (waiting.empty())
         return;
-      OpBuilder builder(waiting.back());
+      OpBuilder builder(findFencePlace(waiting.back()));
       arriveAfter(FenceAsyncOp::create(builder, waiting.back().getLoc()));
     };
     for (Operation &op : llvm::make_early_inc_range(*block)) {

@@ -59,29 +59,43 @@ bool tile::isSecondary(StoreOp store) {
   return false;
 }
 
-/// Returns the columns of `tile` whose rows are as wide as the widest swizzle;
-/// the whole tile if it has no more columns, or if threads would have to
-/// exchange elements.
-static RankedTensorType choosePart(RankedTensorType tile, Location loc) {
-  int64_t columns = kStagedRowBytes * 8 / tile.getElementTypeBitWidth();
-  // Two buffers for two parts take as much memory as one for the tile.
-  if (tile.getDimSize(1) % columns != 0 || tile.getDimSize(1) <= 2 * columns)
-    return tile;
+/// Returns the part of `tile` with this shape; null if threads would have to
+/// exchange elements for one of the parts.
+static RankedTensorType getPart(RankedTensorType tile, ArrayRef<int64_t> shape,
+                                Location loc) {
   auto quiet = [&] {
     InFlightDiagnostic diag = mlir::emitError(loc);
     diag.abandon();
     return diag;
   };
-  auto part =
-      RankedTensorType::getChecked(quiet, {tile.getDimSize(0), columns},
-                                   tile.getElementType(), tile.getEncoding());
+  auto part = RankedTensorType::getChecked(quiet, shape, tile.getElementType(),
+                                           tile.getEncoding());
   if (!part)
-    return tile;
+    return {};
   Layout whole = getCanonicalLayout(tile), layout = getCanonicalLayout(part);
-  for (int64_t first = 0; first < tile.getDimSize(1); first += columns)
-    if (!findRegistersOfPart(whole, layout, {0, first}))
-      return tile;
+  for (int64_t row = 0; row < tile.getDimSize(0); row += shape[0])
+    for (int64_t column = 0; column < tile.getDimSize(1); column += shape[1])
+      if (!findRegistersOfPart(whole, layout, {row, column}))
+        return {};
   return part;
+}
+
+/// Returns the columns of `tile` whose rows are as wide as the widest swizzle,
+/// or as many elements of whole rows if threads would have to exchange elements
+/// for that: the warps of a transposed product share its columns. Returns the
+/// whole tile if it has no more columns, or if neither is possible.
+static RankedTensorType choosePart(RankedTensorType tile, Location loc) {
+  int64_t rows = tile.getDimSize(0), all = tile.getDimSize(1);
+  int64_t columns = kStagedRowBytes * 8 / tile.getElementTypeBitWidth();
+  // Two buffers for two parts take as much memory as one for the tile.
+  if (all % columns != 0 || all <= 2 * columns)
+    return tile;
+  if (RankedTensorType part = getPart(tile, {rows, columns}, loc))
+    return part;
+  RankedTensorType part;
+  if (rows % (all / columns) == 0)
+    part = getPart(tile, {rows * columns / all, all}, loc);
+  return part ? part : tile;
 }
 
 Refusal tile::planStagedStore(StoreOp store, bool inParts,
@@ -246,7 +260,10 @@ void StageStores::stage(StagedStore planned, ArrayRef<AllocOp> buffers) {
     if (!llvm::is_contained(stagings, buffer))
       stagings.push_back(buffer);
   SmallVector<Value> indices = planned.indices;
-  int64_t columns = planned.part.getDimSize(1);
+  auto tile = cast<RankedTensorType>(store.getValue().getType());
+  // The dimension along which the parts follow each other.
+  unsigned dim = planned.part.getDimSize(0) == tile.getDimSize(0) ? 1 : 0;
+  int64_t extent = planned.part.getDimSize(dim);
   for (int64_t i = 0, count = planned.countParts(); i < count; ++i) {
     if (i == 0 && isFilled)
       BarrierOp::create(builder, loc); // all have read what it held
@@ -259,9 +276,12 @@ void StageStores::stage(StagedStore planned, ArrayRef<AllocOp> buffers) {
     SmallVector<Value> origin(2,
                               arith::ConstantIndexOp::create(builder, loc, 0));
     Value part = store.getValue();
-    if (count > 1)
+    if (count > 1) {
+      SmallVector<int64_t> offsets(2, 0);
+      offsets[dim] = i * extent;
       part = ExtractOp::create(builder, loc, planned.part, part,
-                               builder.getDenseI64ArrayAttr({0, i * columns}));
+                               builder.getDenseI64ArrayAttr(offsets));
+    }
     StoreOp::create(builder, loc, part, buffer, origin);
     FenceAsyncOp::create(builder, loc);
     // tile-insert-barriers inserts no barriers for buffers that TMA fills.
@@ -276,10 +296,10 @@ void StageStores::stage(StagedStore planned, ArrayRef<AllocOp> buffers) {
                         CachePriorityAttr());
     if (i + 1 == count)
       break;
-    Value &column = indices[planned.dims.back()];
-    column = arith::AddIOp::create(
-        builder, loc, column,
-        arith::ConstantIndexOp::create(builder, loc, columns));
+    Value &index = indices[planned.dims[dim]];
+    index = arith::AddIOp::create(
+        builder, loc, index,
+        arith::ConstantIndexOp::create(builder, loc, extent));
   }
   // TMA fills the slot again after it has read the staged tile.
   if (RingReleaseOp release = findRelease(buffers.front(), store)) {

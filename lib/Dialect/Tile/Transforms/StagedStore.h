@@ -10,7 +10,7 @@ namespace tile {
 struct StagedStore : ArgumentTile {
   StoreOp store;
   /// What TMA stores at once: the tile, or a part with all rows and some of the
-  /// columns.
+  /// columns, or some of the rows and all columns.
   mlir::RankedTensorType part;
   /// The buffer for a part.
   BufferType staging;
@@ -30,9 +30,9 @@ bool isStageCandidate(StoreOp store);
 /// stages, and a multiprocessor no fewer blocks.
 bool isSecondary(StoreOp store);
 
-/// Plans a store by TMA, or refuses it. If `inParts`, the parts are as wide as
-/// a request of TMA, if the tile is wider and each thread holds its elements of
-/// a part.
+/// Plans a store by TMA, or refuses it. If `inParts` and the tile is wider than
+/// a request of TMA, the parts are as wide as that, or have as many elements in
+/// whole rows, whatever each thread holds its elements of.
 Refusal planStagedStore(StoreOp store, bool inParts, StagedStore &planned);
 
 } // namespace tile

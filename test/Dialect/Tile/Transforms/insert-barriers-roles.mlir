@@ -59,7 +59,7 @@ tile.kernel @scratch(%k: !k, %rows: !rows, %n: index) attributes {num_warps = 4 
   }
 }
 
-// Without another fence, arrivals share one in the place of the last of them. None
+// Without another fence, arrivals share one behind the last of them. None
 // moves past a loop, and one that has a fence stays.
 // CHECK-LABEL: tile.kernel @arrivals
 tile.kernel @arrivals(%rows: !rows, %n: index) attributes {num_warps = 4 : i32} {
@@ -103,6 +103,37 @@ tile.kernel @arrivals(%rows: !rows, %n: index) attributes {num_warps = 4 : i32} 
     tile.arrive_barrier %b[%c0] : !bars
   }, {
     tile.bulk_copy %rows[%c0] dims [0], %row, %full[%c0] : !rows, !row, !bars
+  }
+}
+
+// The fence stands behind the products in flight, in front of their wait: the reads before
+// them have ended.
+// CHECK-LABEL: tile.kernel @products
+tile.kernel @products(%k: !k, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc {offset = 0} : !tile
+  %ks = tile.alloc {offset = 8192} : !tile
+  %full = tile.alloc {offset = 16384} : !bars
+  %empty = tile.alloc {offset = 16392} : !bars
+  tile.warp_roles warps = [4, 4] {
+    %zero = arith.constant dense<0.0> : tensor<64x64xf32, #mma>
+    scf.for %i = %c0 to %n step %c1 {
+      // CHECK: tile.load
+      // CHECK-NEXT: tile.dot async
+      // CHECK-NEXT: tile.fence_async
+      // CHECK-NEXT: tile.arrive_barrier
+      // CHECK-NEXT: tile.await
+      tile.wait_barrier %full[%c0] phase %c0 : !bars
+      %a = tile.load %t[%c0, %c0] : !tile -> tensor<64x64xf16, #tile.dot_operand<0, #mma>>
+      tile.arrive_barrier %empty[%c0] fenced : !bars
+      %s = tile.dot async %a, %ks, %zero : tensor<64x64xf16, #tile.dot_operand<0, #mma>>, !tile -> !tile.pending<tensor<64x64xf32, #mma>>
+      %d = tile.await %s : !tile.pending<tensor<64x64xf32, #mma>>
+    }
+  }, {
+    tile.bulk_copy %k[%c0, %c0] dims [0, 1], %t, %full[%c0] : !k, !tile, !bars
+    tile.bulk_copy %k[%c0, %c0] dims [0, 1], %ks, %full[%c0] : !k, !tile, !bars
   }
 }
 

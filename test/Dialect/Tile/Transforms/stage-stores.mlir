@@ -311,3 +311,41 @@ tile.kernel @shared_rows(%o: !o, %n: index) attributes {num_warps = 16 : i32} {
     %a = arith.constant 0 : i32
   }
 }
+
+// -----
+
+!o = !tile.buffer<?x128xf32, #tile.strided<[?:4, 1], align = 16>, global>
+!big = !tile.buffer<1280x64xf16, #tile.swizzle<128>, shared>
+#mma = #tile.mma<"wgmma.m64k8.tf32", warps = [8, 1]>
+#transposed = #tile.permute<[1, 0], #mma>
+
+// The warps of a transposed product share its columns: the parts are rows.
+// CHECK-LABEL: tile.kernel @rows
+tile.kernel @rows(%o: !o, %n: index) attributes {num_warps = 8 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // CHECK: %[[S:.*]] = tile.alloc : !tile.buffer<64x128xf32, #tile.swizzle<128>, shared>
+  // CHECK: %[[T:.*]] = tile.alloc : !tile.buffer<64x128xf32, #tile.swizzle<128>, shared>
+  // CHECK-NOT: tile.alloc
+  %big = tile.alloc : !big
+  tile.warp_roles warps = [8, 4] {
+    %v = arith.constant dense<1.0> : tensor<256x128xf32, #transposed>
+    // CHECK: scf.for %[[I:.*]] =
+    scf.for %i = %c0 to %n step %c1 {
+      %w = tile.load %big[%c0, %c0] : !big -> tensor<64x64xf16>
+      // CHECK: %[[V:.*]] = tile.extract %[[ALL:.*]] [0, 0] : tensor<256x128xf32, {{.*}}> -> tensor<64x128xf32,
+      // CHECK: tile.store %[[V]], %[[S]]
+      // CHECK: tile.bulk_store %[[S]], %arg0[%[[I]], %c0]
+      // CHECK: %[[ROW:.*]] = arith.addi %[[I]], %c64
+      // CHECK: %[[V1:.*]] = tile.extract %[[ALL]] [64, 0]
+      // CHECK: tile.store %[[V1]], %[[T]]
+      // CHECK: tile.bulk_store %[[T]], %arg0[%[[ROW]], %c0]
+      // CHECK-COUNT-2: tile.bulk_store
+      tile.store %v, %o[%i, %c0] : tensor<256x128xf32, #transposed>, !o
+      tile.store %w, %big[%c0, %c0] : tensor<64x64xf16>, !big
+    }
+  }, {
+    %a = arith.constant 0 : i32
+  }
+}

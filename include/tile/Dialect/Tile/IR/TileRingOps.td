@@ -176,8 +176,8 @@ def Tile_RingReleaseOp : Tile_Op<"ring.release"> {
     read the slot by ordinary loads and TMA fills it again, a `tile.fence_async`
     must precede the release, or the release is `fenced`: `tile-insert-barriers`
     emits one fence for all fenced releases of a block, and delays them until
-    the next fence that no loop or branch precedes. So no operation up to there
-    may wait for the slot to be filled again.
+    the next fence that no loop or branch precedes, or else the next await. So no
+    operation up to there may wait for the slot to be filled again.
 
     A loop may carry the token, so that a slot is released in the iteration that
     awaits the product:

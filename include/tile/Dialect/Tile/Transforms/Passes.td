@@ -1165,9 +1165,10 @@ def TileStageStores : Pass<"tile-stage-stores", "::tile::KernelOp"> {
     - a buffer of the same type that was filled by one copy and is not read any
       more;
     - a new buffer, if the shared memory suffices;
-    - two new buffers for parts of the tile, which are stored in turn: all rows,
-      and columns of 128 bytes (`tile.extract`). Each warp must have all columns
-      of its rows;
+    - two new buffers for parts of the tile, which are stored in turn
+      (`tile.extract`): all rows, and columns of 128 bytes, if each warp has all
+      columns of its rows, or as many elements of whole rows, if each thread has
+      its elements of the other parts, too, as those of a transposed product;
     - the buffer of a ring of one stage that the iteration does not read any
       more. It is released at the end of the iteration, and the next copy into it
       waits until then.
@@ -1445,7 +1446,8 @@ def TileInsertBarriers : Pass<"tile-insert-barriers", "::tile::KernelOp"> {
     `tile.fence_async`, which the pass inserts before such a barrier. A fence
     waits for all accesses that its thread has in flight. So fenced arrivals
     (tile.arrive_barrier) move to the next fence of their block, unless a loop or
-    branch is in between; without one they share one fence.
+    branch is in between. Without one they share a fence, which stands in front of
+    the next await, beside the products in flight.
 
     The pass requires the offsets
     of `tile-plan-shared-memory`. Existing barriers are kept and taken into
