@@ -249,14 +249,25 @@ bool tile::addsAtomically(scf::ForOp loop) {
   for (Value init : loop.getInitArgs())
     if (!isZeroTile(init))
       return false;
+  // A product that is computed transposed is added transposed back.
+  auto isTransposed = [&](Operation *op) {
+    auto transpose = dyn_cast<TransposeOp>(op);
+    return transpose && transpose.getSource().getDefiningOp() == loop;
+  };
   auto isAddition = [&](Operation *op) {
     auto atomic = dyn_cast<AtomicRMWOp>(op);
-    return atomic && !atomic.getResult() &&
-           (atomic.getKind() == arith::AtomicRMWKind::addf ||
-            atomic.getKind() == arith::AtomicRMWKind::addi) &&
-           atomic.getValue().getDefiningOp() == loop;
+    if (!atomic || atomic.getResult() ||
+        (atomic.getKind() != arith::AtomicRMWKind::addf &&
+         atomic.getKind() != arith::AtomicRMWKind::addi))
+      return false;
+    Operation *source = atomic.getValue().getDefiningOp();
+    return source && (source == loop || isTransposed(source));
   };
-  if (!llvm::all_of(loop->getUsers(), isAddition))
+  auto isAdded = [&](Operation *op) {
+    return isAddition(op) ||
+           (isTransposed(op) && llvm::all_of(op->getUsers(), isAddition));
+  };
+  if (!llvm::all_of(loop->getUsers(), isAdded))
     return false;
   for (Operation *op = loop->getNextNode(); op; op = op->getNextNode()) {
     if (isAddition(op) || op->hasTrait<OpTrait::IsTerminator>() ||

@@ -198,3 +198,35 @@ tile.kernel @begins(%a: !a, %b: !a, %c: !c)
   }
   tile.atomic_rmw addf %sum, %c[%c0, %c0] : !acc, !c
 }
+
+// -----
+
+!a = !tile.buffer<?x?xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!c = !tile.buffer<?x?xf32, #tile.strided<[?:4, 1], align = 16>, global>
+!acc = tensor<64x128xf32>
+!transposed = tensor<128x64xf32>
+
+// Blocks that add their sums transposed need no other kernel and no memory for them.
+// CHECK-LABEL: tile.kernel @transposed(
+// CHECK-NOT: tile.store
+// CHECK: %[[SUM:.*]] = scf.for
+// CHECK: %[[T:.*]] = tile.transpose %[[SUM]]
+// CHECK: tile.atomic_rmw addf %[[T]]
+// CHECK-NOT: tile.kernel
+tile.kernel @transposed(%a: !a, %b: !a, %c: !c)
+    attributes {num_warps = 4 : i32, schedule = #tile.schedule<split = 4>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %k = tile.dim %a[1] : !a
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : !acc
+  %sum = scf.for %i = %c0 to %k step %c64 iter_args(%s = %zero) -> (!acc) {
+    %at = tile.load %a[%c0, %i] : !a -> tensor<64x64xf16>
+    %bt = tile.load %b[%i, %c0] : !a -> tensor<64x128xf16>
+    %d = tile.dot %at, %bt, %s : tensor<64x64xf16>, tensor<64x128xf16> -> !acc
+    scf.yield %d : !acc
+  }
+  %t = tile.transpose %sum [1, 0] : !acc -> !transposed
+  tile.atomic_rmw addf %t, %c[%c0, %c0] : !transposed, !c
+}
