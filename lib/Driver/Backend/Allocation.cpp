@@ -8,6 +8,11 @@
 // values with the fewest uses to memory. It takes one to five seconds, and
 // spills 10 % less to 30 % more.
 //
+// The greedy allocator also splits values at the edges of blocks, and looks for
+// the best of these places in all blocks that a value passes. Checks and
+// compare-and-swap loops of each element make hundreds of blocks: with 2021 of
+// them, it took three seconds for 98 registers too many.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Allocation.h"
@@ -22,20 +27,29 @@
 
 using namespace llvm;
 
-/// Returns true if half of the registers more would not suffice. The kernels of
-/// attention and of the examples need up to 1.2 times the registers.
-static bool isCrowded(const tile::RegisterDemand &demand) {
-  return 2 * demand.live > 3 * demand.available;
+/// The most machine instructions of a function for which LLVM's slow ways are
+/// worth their time. Kernels of attention and of the examples have up to 5200.
+static constexpr int64_t kMostInstructions = 8192;
+
+bool tile::RegisterDemand::isLong() const {
+  return instructions > kMostInstructions;
+}
+
+/// The values of a long function that do not fit are enough. In others, half of
+/// the registers more would not suffice: the kernels of attention and of the
+/// examples need up to 1.2 times the registers.
+bool tile::RegisterDemand::isCrowded() const {
+  return 2 * live > (isLong() ? 2 : 3) * available;
 }
 
 namespace {
-/// Finds the functions that are crowded.
+/// Measures the demands of functions, and finds those that are crowded.
 class MeasureDemand : public MachineFunctionPass {
 public:
   static char ID;
-  MeasureDemand(tile::CrowdedFunctions &crowded,
+  MeasureDemand(tile::RegisterDemands &demands,
                 std::function<bool(StringRef)> isKept)
-      : MachineFunctionPass(ID), crowded(crowded), isKept(std::move(isKept)) {}
+      : MachineFunctionPass(ID), demands(demands), isKept(std::move(isKept)) {}
 
   StringRef getPassName() const override { return "Register demand"; }
 
@@ -48,7 +62,7 @@ public:
   bool runOnMachineFunction(MachineFunction &function) override;
 
 private:
-  tile::CrowdedFunctions &crowded;
+  tile::RegisterDemands &demands;
   std::function<bool(StringRef)> isKept;
 };
 } // namespace
@@ -96,7 +110,9 @@ bool MeasureDemand::runOnMachineFunction(MachineFunction &function) {
       changes.push_back({segment.end, -count});
     }
   };
-  tile::RegisterDemand demand = {0, 0};
+  tile::RegisterDemand demand;
+  for (const MachineBasicBlock &block : function)
+    demand.instructions += block.size();
   for (unsigned i = 0, e = registers.getNumVirtRegs(); i < e; ++i) {
     Register value = Register::index2VirtReg(i);
     if (registers.reg_nodbg_empty(value) || !intervals.hasInterval(value))
@@ -123,17 +139,15 @@ bool MeasureDemand::runOnMachineFunction(MachineFunction &function) {
     live += count;
     demand.live = std::max(demand.live, live);
   }
-  if (!isCrowded(demand))
-    return false;
-  crowded[function.getName()] = demand;
-  if (isKept(function.getName()))
+  demands[function.getName()] = demand;
+  if (!demand.isCrowded() || isKept(function.getName()))
     return false;
   discard(function, intervals);
   return true;
 }
 
 void tile::allocateCrowdedFunctions(TargetPassConfig &config,
-                                    CrowdedFunctions &crowded,
+                                    RegisterDemands &demands,
                                     std::function<bool(StringRef)> isKept) {
   // Without optimization, LLVM's fast allocator needs no live intervals.
   if (config.getOptLevel() == CodeGenOptLevel::None)
@@ -144,15 +158,17 @@ void tile::allocateCrowdedFunctions(TargetPassConfig &config,
       StringRef("amdgpu-reserve-wwm-regs"));
   if (!place)
     return;
-  auto isOfCrowded = [&crowded](const TargetRegisterInfo &,
+  auto isOfCrowded = [&demands](const TargetRegisterInfo &,
                                 const MachineRegisterInfo &registers,
                                 Register value) {
-    return !crowded.empty() && !registers.reg_empty(value) &&
-           crowded.contains(
-               registers.reg_begin(value)->getParent()->getMF()->getName());
+    return !registers.reg_empty(value) &&
+           demands
+               .lookup(
+                   registers.reg_begin(value)->getParent()->getMF()->getName())
+               .isCrowded();
   };
   config.insertPass(place->getTypeInfo(),
-                    new MeasureDemand(crowded, std::move(isKept)));
+                    new MeasureDemand(demands, std::move(isKept)));
   config.insertPass(&MeasureDemand::ID,
                     createBasicRegisterAllocator(isOfCrowded));
 }

@@ -8,22 +8,29 @@
 
 namespace tile {
 
-/// The vector registers that the values of a thread take at once, and those
-/// that a thread has.
+/// What a function asks of the allocation of vector registers.
 struct RegisterDemand {
-  int64_t live, available;
+  /// The registers that the values of a thread take at once, and those that a
+  /// thread has.
+  int64_t live = 0, available = 0;
+  /// The machine instructions of the function.
+  int64_t instructions = 0;
+
+  /// Returns true if one way to generate code takes LLVM seconds.
+  bool isLong() const;
+  /// Returns true if LLVM's greedy allocator would take too long.
+  bool isCrowded() const;
 };
 
-/// The demand of the functions that need many more registers than there are, by
-/// their names.
-using CrowdedFunctions = llvm::StringMap<RegisterDemand>;
+/// The demands of functions, by their names.
+using RegisterDemands = llvm::StringMap<RegisterDemand>;
 
-/// Adds passes that find the crowded functions. LLVM's basic allocator
-/// allocates the vector registers of those that `isKept` accepts. The others
-/// become empty, for code that is generated again. To be called before `config`
-/// adds its machine passes.
+/// Adds passes that measure the demands of functions. LLVM's basic allocator
+/// allocates the vector registers of the crowded ones that `isKept` accepts.
+/// The other crowded ones become empty, for code that is generated again. To be
+/// called before `config` adds its machine passes.
 void allocateCrowdedFunctions(llvm::TargetPassConfig &config,
-                              CrowdedFunctions &crowded,
+                              RegisterDemands &demands,
                               std::function<bool(llvm::StringRef)> isKept);
 
 } // namespace tile

@@ -4,6 +4,7 @@
 #include "CopyFactors.h"
 #include "Emit.h"
 #include "JoinAddresses.h"
+#include "NarrowPhis.h"
 #include "Recovery.h"
 #include "RoundPairs.h"
 #include "SinkScalars.h"
@@ -146,8 +147,8 @@ struct Session {
   std::unique_ptr<llvm::Module> module;
   std::unique_ptr<llvm::TargetMachine> machine;
   llvm::SmallString<0> output;
-  /// The functions that need many more registers than there are.
-  CrowdedFunctions crowded;
+  /// What the functions ask of the allocation of registers.
+  RegisterDemands demands;
   /// Whether an error was emitted as a diagnostic.
   bool failed = false;
 };
@@ -280,6 +281,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
   passes.run(module, modules);
   if (chip.vendor == Vendor::AMD && level != llvm::OptimizationLevel::O0) {
     joinSharedAddresses(module);
+    narrowPhis(module);
     functions.clear();
     sinkScalars(module, functions, chip.warpSize);
   }
@@ -290,15 +292,14 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
   }
 }
 
-/// Emits a remark for each function that needs many more registers than there
-/// are.
+/// Emits a remark for each function that LLVM's basic allocator allocates.
 static void reportCrowded(gpu::GPUModuleOp module,
-                          const CrowdedFunctions &crowded) {
+                          const RegisterDemands &demands) {
   auto options =
       remark::RemarkOpts::name("registers-crowded").category("tile-driver");
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
-    auto entry = crowded.find(function.getSymName());
-    if (entry != crowded.end())
+    auto entry = demands.find(function.getSymName());
+    if (entry != demands.end() && entry->second.isCrowded())
       remark::missed(function.getLoc(), options) << remark::reason(
           "the values of a thread take up to {0} registers at once, of {1}; "
           "LLVM's basic allocator spills the others, and code is not generated "
@@ -346,7 +347,7 @@ LogicalResult runBackend(gpu::GPUModuleOp module, const Chip &chip,
     if (kind == OutputKind::PTX
             ? machine.addPassesToEmitFile(passes, os, nullptr,
                                           llvm::CodeGenFileType::AssemblyFile)
-            : emitObject(machine, *session->module, session->crowded,
+            : emitObject(machine, *session->module, session->demands,
                          session->output)) {
       session->failed = true;
       module.emitError() << chip.name << ": LLVM cannot emit this file type";
@@ -363,7 +364,7 @@ LogicalResult runBackend(gpu::GPUModuleOp module, const Chip &chip,
   }
   if (session->failed)
     return failure();
-  reportCrowded(module, session->crowded);
+  reportCrowded(module, session->demands);
   output.assign(session->output.begin(), session->output.end());
   return success();
 }

@@ -14,8 +14,8 @@
 // of more than all registers. Without spills, a kernel is compiled again with
 // loads side by side if it takes all registers and the LDS has room for more
 // waves. A kernel that needs many more registers than there are is compiled
-// with each value next to its first use only. The kernels of a module are
-// compiled together, each in its own way.
+// with each value next to its first use only, and a long kernel in one way. The
+// kernels of a module are compiled together, each in its own way.
 //
 //===----------------------------------------------------------------------===//
 
@@ -135,7 +135,7 @@ private:
 
 /// TargetMachine::addPassesToEmitFile with a choice of passes.
 static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
-                 const Choice &choice, tile::CrowdedFunctions &crowded,
+                 const Choice &choice, tile::RegisterDemands &demands,
                  llvm::SmallVectorImpl<char> &output) {
   llvm::legacy::PassManager passes;
   llvm::raw_svector_ostream os(output);
@@ -166,7 +166,7 @@ static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
   if (config->addISelPasses())
     return true;
   tile::allocateCrowdedFunctions(
-      *config, crowded, [&choice](llvm::StringRef function) {
+      *config, demands, [&choice](llvm::StringRef function) {
         return choice.lookup(function) != std::begin(attempts);
       });
   config->addMachinePasses();
@@ -204,15 +204,15 @@ struct Search {
   RegisterCost least;
   bool isDone = false;
 
-  void advance(const RegisterCost &cost, bool isCrowded);
+  void advance(const RegisterCost &cost, const tile::RegisterDemand &demand);
 };
 } // namespace
 
 /// Takes the cost of the current attempt and chooses the next one, or the best
-/// one at the end. `isCrowded` says whether the values of the current attempt
-/// need many more registers than there are.
-void Search::advance(const RegisterCost &cost, bool isCrowded) {
-  if (isCrowded && current == std::begin(attempts)) {
+/// one at the end. `demand` is that of the current attempt.
+void Search::advance(const RegisterCost &cost,
+                     const tile::RegisterDemand &demand) {
+  if (demand.isCrowded() && current == std::begin(attempts)) {
     current = &sinking;
     return;
   }
@@ -223,8 +223,8 @@ void Search::advance(const RegisterCost &cost, bool isCrowded) {
   // One more attempt may leave registers for more waves.
   bool isEnough = !least.takesAll || current != std::begin(attempts);
   isDone = (least.stackBytes == 0 && isEnough) ||
-           least.stackBytes > kRegisterBytes || current == &sinking ||
-           current + 1 == std::end(attempts);
+           least.stackBytes > kRegisterBytes || demand.isLong() ||
+           current == &sinking || current + 1 == std::end(attempts);
   current = isDone ? best : current + 1;
 }
 
@@ -253,7 +253,7 @@ static llvm::StringMap<RegisterCost> getCosts(llvm::ArrayRef<char> object,
 }
 
 bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
-                      CrowdedFunctions &crowded,
+                      RegisterDemands &demands,
                       llvm::SmallVectorImpl<char> &output) {
   const Chip &chip = *findChip(machine.getTargetCPU());
   llvm::StringMap<Search> searches;
@@ -269,8 +269,8 @@ bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
     // Code generation changes the module.
     std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
     llvm::SmallVector<char, 0> object;
-    crowded.clear();
-    if (emit(machine, *copy, choice, crowded, object))
+    demands.clear();
+    if (emit(machine, *copy, choice, demands, object))
       return true;
     llvm::StringMap<RegisterCost> costs = getCosts(object, chip);
     bool isFinal = true;
@@ -279,7 +279,7 @@ bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
       const Attempt *emitted = search.current;
       if (!search.isDone)
         search.advance(costs.lookup(entry.first()),
-                       crowded.contains(entry.first()));
+                       demands.lookup(entry.first()));
       isFinal &= search.current == emitted;
     }
     if (!isFinal)

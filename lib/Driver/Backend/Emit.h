@@ -11,10 +11,10 @@ namespace tile {
 
 /// Appends a relocatable object of `module` to `output`, and consumes `module`.
 /// Generates code in several ways for a function that spills, and keeps the one
-/// with the fewest spills. `crowded` becomes the functions that need many more
-/// registers than there are. Returns true if the machine cannot emit objects.
+/// with the fewest spills. `demands` becomes the demands of the functions.
+/// Returns true if the machine cannot emit objects.
 bool emitObject(llvm::TargetMachine &machine, llvm::Module &module,
-                CrowdedFunctions &crowded, llvm::SmallVectorImpl<char> &output);
+                RegisterDemands &demands, llvm::SmallVectorImpl<char> &output);
 
 } // namespace tile
 
