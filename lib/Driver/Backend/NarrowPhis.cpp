@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "NarrowPhis.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
@@ -90,7 +91,8 @@ static void narrow(PHINode &phi) {
     mask[i] = i;
   IRBuilder<> builder(phi.getParent(), phi.getParent()->getFirstInsertionPt());
   phi.replaceAllUsesWith(builder.CreateShuffleVector(narrowed, mask));
-  SmallVector<Value *> old(phi.incoming_values());
+  SmallSetVector<Value *, 4> old(phi.incoming_values().begin(),
+                                 phi.incoming_values().end());
   phi.eraseFromParent();
   for (Value *value : old)
     if (auto *inst = dyn_cast<Instruction>(value); inst && inst->use_empty())
