@@ -1,11 +1,11 @@
 //===- NarrowPhis.cpp - Phis of the elements that are read ----------------===//
 //
-// A guarded load of a few elements of a tile arrives as a phi of these elements,
-// with zeros as the other value. A shuffle behind it widens them to the whole
-// tile. InstCombine moves this shuffle in front of the phi, since it folds the
-// zeros. LLVM's back end makes a phi of each element of a wide vector: 959
-// checks of a tile of 961 elements would give 921,599 of them. This pass moves
-// the shuffles back.
+// A guarded load of a few elements of a tile arrives as a phi of these
+// elements, with zeros as the other value. A shuffle behind it widens them to
+// the whole tile. InstCombine moves this shuffle in front of the phi, since it
+// folds the zeros. LLVM's back end makes a phi of each element of a wide
+// vector: 959 checks of a tile of 961 elements would give 921,599 of them. This
+// pass moves the shuffles back.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +34,8 @@ static unsigned countReadElements(PHINode &phi, unsigned size) {
   return count;
 }
 
-/// Returns the vector whose elements are the first ones of `value`: of a shuffle
-/// that widens it, or of a constant. Returns null for other values.
+/// Returns the vector whose elements are the first ones of `value`: of a
+/// shuffle that widens it, or of a constant. Returns null for other values.
 static Value *getNarrow(Value *value, FixedVectorType *type) {
   unsigned size = type->getNumElements();
   if (auto *constant = dyn_cast<Constant>(value)) {
