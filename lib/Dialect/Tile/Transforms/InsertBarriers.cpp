@@ -15,6 +15,7 @@
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILEINSERTBARRIERS
@@ -211,6 +212,19 @@ void BarrierInserter::findConflicts(KernelOp kernel) {
   }
 }
 
+/// Returns the products that `await` waits for, with those in flight that their
+/// sums begin with.
+static SetVector<Operation *> findAwaited(AwaitOp await) {
+  SetVector<Operation *> dots;
+  for (Value product : await.getProducts())
+    dots.insert_range(getOrigins(product));
+  for (size_t i = 0; i < dots.size(); ++i)
+    if (auto dot = dyn_cast<DotOp>(dots[i]))
+      if (isa<PendingType>(dot.getAcc().getType()))
+        dots.insert_range(getOrigins(dot.getAcc()));
+  return dots;
+}
+
 BarrierInserter::BarrierInserter(KernelOp kernel, ArrayRef<AllocOp> allocs) {
   findConflicts(kernel);
   overlapping.assign(allocs.size(), llvm::BitVector(allocs.size()));
@@ -319,9 +333,8 @@ void BarrierInserter::visit(Operation *op, State &state) {
   // An asynchronous MMA reads its operands until its wait; barriers do not
   // change this.
   if (auto await = dyn_cast<AwaitOp>(op))
-    for (Value product : await.getProducts())
-      for (Operation *dot : getOrigins(product))
-        add(dot);
+    for (Operation *dot : findAwaited(await))
+      add(dot);
   bool isGlobal = needsGlobalBarrier(op, state), isNeeded = isGlobal;
   for (auto [access, slot] : llvm::zip_equal(accesses, slots))
     isNeeded |= needsBarrier(slot, access.isWrite, state);

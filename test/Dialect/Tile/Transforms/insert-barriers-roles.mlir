@@ -206,3 +206,29 @@ tile.kernel @taken(%g: !sums) attributes {num_warps = 4 : i32} {
     tile.arrive_barrier %empty[%c0] : !bars
   }
 }
+
+// An MMA that adds to the sum of another one in flight: both read until the await, whatever
+// barriers stand in between. So a barrier follows it before the first operand is stored
+// again.
+// CHECK-LABEL: tile.kernel @chain
+tile.kernel @chain(%n: index) attributes {num_warps = 8 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.alloc {offset = 0} : !tile
+  %u = tile.alloc {offset = 8192} : !tile
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #tile.mma<"wgmma.m64k16.f16", warps = [4, 2]>>
+  %low = arith.constant dense<0.0> : tensor<64x64xf16, #tile.mma<"wgmma.m64k16.f16", warps = [4, 2]>>
+  // CHECK: tile.dot async
+  // CHECK: tile.barrier
+  // CHECK: tile.dot async
+  // CHECK-NEXT: tile.await
+  // CHECK-NEXT: tile.barrier
+  // CHECK-NEXT: tile.store
+  tile.store %low, %t[%c0, %c0] : tensor<64x64xf16, #tile.mma<"wgmma.m64k16.f16", warps = [4, 2]>>, !tile
+  %a = tile.dot async %t, %t, %zero : !tile, !tile -> !tile.pending<tensor<64x64xf32, #tile.mma<"wgmma.m64k16.f16", warps = [4, 2]>>>
+  tile.store %low, %u[%c0, %c0] : tensor<64x64xf16, #tile.mma<"wgmma.m64k16.f16", warps = [4, 2]>>, !tile
+  %b = tile.dot async %u, %u, %a : !tile, !tile, !tile.pending<tensor<64x64xf32, #tile.mma<"wgmma.m64k16.f16", warps = [4, 2]>>> -> !tile.pending<tensor<64x64xf32, #tile.mma<"wgmma.m64k16.f16", warps = [4, 2]>>>
+  %d = tile.await %b : !tile.pending<tensor<64x64xf32, #tile.mma<"wgmma.m64k16.f16", warps = [4, 2]>>>
+  tile.store %low, %t[%c0, %c0] : tensor<64x64xf16, #tile.mma<"wgmma.m64k16.f16", warps = [4, 2]>>, !tile
+}
