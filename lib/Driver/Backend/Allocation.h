@@ -8,15 +8,16 @@
 
 namespace tile {
 
-/// What a function asks of the allocation of vector registers.
+/// The size of a function and its register pressure (vector registers).
 struct RegisterDemand {
-  /// The registers that the values of a thread take at once, and those that a
-  /// thread has.
+  /// The most registers that the values of a thread take at once, and the
+  /// registers that a thread has.
   int64_t live = 0, available = 0;
   /// The machine instructions of the function.
   int64_t instructions = 0;
 
-  /// Returns true if one way to generate code takes LLVM seconds.
+  /// Returns true if LLVM needs seconds to generate the code of the function
+  /// once.
   bool isLong() const;
   /// Returns true if LLVM's greedy allocator would take too long.
   bool isCrowded() const;

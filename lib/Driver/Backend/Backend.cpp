@@ -147,7 +147,7 @@ struct Session {
   std::unique_ptr<llvm::Module> module;
   std::unique_ptr<llvm::TargetMachine> machine;
   llvm::SmallString<0> output;
-  /// What the functions ask of the allocation of registers.
+  /// The register pressure of the functions, by their names.
   RegisterDemands demands;
   /// Whether an error was emitted as a diagnostic.
   bool failed = false;

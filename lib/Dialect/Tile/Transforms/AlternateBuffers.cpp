@@ -52,8 +52,9 @@ static bool isOnlyAlloc(AllocOp alloc) {
 }
 
 /// Returns true if an iteration of the loop around `alloc` stores all of the
-/// buffer, and then only reads it. Without roles, the other blocks of a
-/// multiprocessor run while one waits to store operands of products.
+/// buffer, and then only reads it. Operands of products count in kernels with
+/// warp roles only: without roles, another block of the multiprocessor runs
+/// while one waits.
 static bool isExchanged(AllocOp alloc, bool hasRoles) {
   Block *body = alloc->getBlock();
   StoreOp store;

@@ -212,8 +212,8 @@ void BarrierInserter::findConflicts(KernelOp kernel) {
   }
 }
 
-/// Returns the products that `await` waits for, with those in flight that their
-/// sums begin with.
+/// Returns the MMAs that `await` waits for: those of its operands, and those in
+/// flight whose sums they add to.
 static SetVector<Operation *> findAwaited(AwaitOp await) {
   SetVector<Operation *> dots;
   for (Value product : await.getProducts())
@@ -492,9 +492,9 @@ private:
     return written;
   }
 
-  /// Returns the place of a fence behind `arrival`: in front of the next await
-  /// of its block, where the fence runs beside the products, and the reads in
-  /// front of these have ended.
+  /// Returns the operation in front of which the fence of `arrival` stands: the
+  /// next await of its block, if no loop or branch comes first. The fence runs
+  /// beside the MMAs in flight there. The reads before the MMAs have ended.
   static Operation *findFencePlace(ArriveBarrierOp arrival) {
     for (Operation *op = arrival; op && op->getNumRegions() == 0;
          op = op->getNextNode())

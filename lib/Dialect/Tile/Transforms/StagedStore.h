@@ -30,9 +30,10 @@ bool isStageCandidate(StoreOp store);
 /// stages, and a multiprocessor no fewer blocks.
 bool isSecondary(StoreOp store);
 
-/// Plans a store by TMA, or refuses it. If `inParts` and the tile is wider than
-/// a request of TMA, the parts are as wide as that, or have as many elements in
-/// whole rows, whatever each thread holds its elements of.
+/// Plans a store by TMA, or refuses it. With `inParts`, a tile that is wider
+/// than two requests of TMA is divided: into parts as wide as a request, or
+/// into whole rows with as many elements. No thread exchanges elements for
+/// that.
 Refusal planStagedStore(StoreOp store, bool inParts, StagedStore &planned);
 
 } // namespace tile

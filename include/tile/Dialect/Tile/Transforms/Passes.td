@@ -1166,9 +1166,9 @@ def TileStageStores : Pass<"tile-stage-stores", "::tile::KernelOp"> {
       more;
     - a new buffer, if the shared memory suffices;
     - two new buffers for parts of the tile, which are stored in turn
-      (`tile.extract`): all rows, and columns of 128 bytes, if each warp has all
-      columns of its rows, or as many elements of whole rows, if each thread has
-      its elements of the other parts, too, as those of a transposed product;
+      (`tile.extract`). A part has all rows, and columns of 128 bytes. If threads
+      would have to exchange elements for that, as those of a transposed product,
+      a part is some whole rows with as many elements;
     - the buffer of a ring of one stage that the iteration does not read any
       more. It is released at the end of the iteration, and the next copy into it
       waits until then.
