@@ -2,8 +2,10 @@
 //
 //   W[k, n] = (q[k, n] - 8) * scales[k / 128, n]
 //
-// A word of 32 bits has the q of 8 rows: those of rows 0, 2, 4 and 6 in its lower half, from
-// the lowest bits on, and those of rows 1, 3, 5 and 7 in its upper half. %words is K/8 x N.
+// A word of 32 bits has the q of 8 rows, those that a thread holds of the operands of matrix
+// instructions: of 32 rows, word i has rows 2i, 2i + 8, 2i + 16 and 2i + 24 in its lower
+// half, from the lowest bits on, and the row behind each in its upper half. %words is
+// K/8 x N.
 // The extents of the tiles are open.
 //
 //   tile-translate --tile-to-ptx --chip=sm_90a int4_gemm.mlir -o int4.ptx
@@ -21,8 +23,9 @@
 !columns = tensor<128x?xbf16, #tile.open<BM>>
 !words = tensor<16x?xi32, #tile.open<BN>>
 !word_rows = tensor<?x16xi32, #tile.open<BN>>
-// The four pairs of numbers of each word, in bits 0 to 3 and 16 to 19.
-!quarters = tensor<?x16x4xi32, #tile.open<BN>>
+// 32 rows are four words; the four pairs of each stand in bits 0 to 3 and 16 to 19.
+!groups = tensor<?x4x4xi32, #tile.open<BN>>
+!quarters = tensor<?x4x4x4xi32, #tile.open<BN>>
 !pairs = tensor<?x64xi32, #tile.open<BN>>
 !both = tensor<?x64x2xi32, #tile.open<BN>>
 !halves = tensor<?x64x2xi16, #tile.open<BN>>
@@ -92,7 +95,8 @@ tile.kernel @int4_gemm(
     %st16 = tile.load %scale_row[%column] : !scale_row -> !line16
 
     %wr = tile.transpose %wt [1, 0] : !words -> !word_rows
-    %each = tile.broadcast %wr along 2 : !word_rows -> !quarters
+    %four_words = tile.reshape %wr : !word_rows -> !groups
+    %each = tile.broadcast %four_words along 2 : !groups -> !quarters
     %shifted = arith.shrui %each, %shift : !quarters
     %q = arith.andi %shifted, %mask : !quarters
     %q_bits = arith.ori %q, %bits : !quarters

@@ -107,33 +107,71 @@ Refusal tile::findSplitLoop(KernelOp kernel, scf::ForOp &loop) {
 // The epilogue: what a kernel computes from the results of the loop
 //===----------------------------------------------------------------------===//
 
-/// Returns true if `op` computes each row of a tile, one of `rows`, from the
-/// same row of others. Operations on scalars change no memory.
-static bool isRowwise(Operation *op, const TileExtent &rows) {
+/// Returns the dimension of the operands of `op` that dimension `dim` of its
+/// result comes from; nothing if `op` repeats its operand along it.
+static std::optional<unsigned> getSourceDim(Operation *op, unsigned dim) {
+  if (auto transpose = dyn_cast<TransposeOp>(op))
+    return transpose.getOrder()[dim];
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return dim < reduce.getDim() ? dim : dim + 1;
   auto broadcast = dyn_cast<BroadcastOp>(op);
-  bool repeatsRow = broadcast && broadcast.getDim() == 0;
-  auto isOther = [&](Type type) {
-    auto tile = dyn_cast<RankedTensorType>(type);
-    return tile && (getLayoutAttr(tile) || getExtents(tile)[0] != rows);
-  };
-  if (op->getNumRegions() != 0 ||
-      (!repeatsRow && llvm::any_of(op->getOperandTypes(), isOther)) ||
-      llvm::any_of(op->getResultTypes(), isOther))
-    return false;
+  if (!broadcast || dim < broadcast.getDim())
+    return dim;
+  if (dim == broadcast.getDim())
+    return std::nullopt;
+  return dim - 1;
+}
+
+/// Returns the dimension of the result of `op` that comes from dimension `dim`
+/// of its operands; nothing if there is none.
+static std::optional<unsigned> getResultDim(Operation *op, unsigned dim) {
+  if (auto transpose = dyn_cast<TransposeOp>(op))
+    return llvm::find(transpose.getOrder(), dim) -
+           transpose.getOrder().begin();
+  if (auto broadcast = dyn_cast<BroadcastOp>(op))
+    return dim < broadcast.getDim() ? dim : dim + 1;
+  auto reduce = dyn_cast<ReduceOp>(op);
+  if (!reduce || dim < reduce.getDim())
+    return dim;
+  if (dim == reduce.getDim())
+    return std::nullopt;
+  return dim - 1;
+}
+
+static bool hasTiles(Operation *op) {
   auto isTile = [](Type type) { return isa<RankedTensorType>(type); };
-  if (llvm::none_of(op->getOperandTypes(), isTile) &&
-      llvm::none_of(op->getResultTypes(), isTile))
+  return llvm::any_of(op->getOperandTypes(), isTile) ||
+         llvm::any_of(op->getResultTypes(), isTile);
+}
+
+/// Returns true if `op` computes each of `rows` rows from the same row of its
+/// operands. Dimension `dim` of its result, or of the tile that it stores, has
+/// the rows. Operations on scalars change no memory.
+static bool isRowwise(Operation *op, unsigned dim, const TileExtent &rows) {
+  if (op->getNumRegions() != 0)
+    return false;
+  if (!hasTiles(op))
     return isMemoryEffectFree(op) || isa<LoadScalarOp, ParamOp>(op);
+  auto hasRows = [&](Type type, unsigned dim) {
+    auto tile = dyn_cast<RankedTensorType>(type);
+    return !tile || (!getLayoutAttr(tile) && dim < tile.getRank() &&
+                     getExtents(tile)[dim] == rows);
+  };
+  for (Type type : op->getResultTypes())
+    if (!hasRows(type, dim))
+      return false;
+  if (std::optional<unsigned> source = getSourceDim(op, dim))
+    for (Type type : op->getOperandTypes())
+      if (!hasRows(type, *source))
+        return false;
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
     return isa<SplatElementsAttr>(constant.getValue());
   if (auto load = dyn_cast<LoadOp>(op))
     return !load.getBuffer().getType().isShared();
   if (auto store = dyn_cast<StoreOp>(op))
     return !store.getBuffer().getType().isShared();
-  if (auto reduce = dyn_cast<ReduceOp>(op))
-    return reduce.getDim() != 0;
-  return broadcast || op->hasTrait<OpTrait::Elementwise>() ||
-         isa<tensor::SplatOp, IotaOp>(op);
+  return op->hasTrait<OpTrait::Elementwise>() ||
+         isa<BroadcastOp, ReduceOp, TransposeOp, tensor::SplatOp, IotaOp>(op);
 }
 
 /// Returns true if `op` may read elements that `write` writes.
@@ -145,8 +183,23 @@ static bool readsStored(Operation *op, StoreOp write) {
   });
 }
 
-Refusal tile::findRowwiseEpilogue(scf::ForOp loop,
-                                  llvm::SetVector<Operation *> &epilogue) {
+/// Returns the dimension of the result of `op`, or of the tile that it stores,
+/// that has the rows of the results of `loop`, as far as operations in
+/// `epilogue` compute its operands; nothing if none of them does.
+static std::optional<unsigned> findRowDim(Operation *op, scf::ForOp loop,
+                                          const RowwiseEpilogue &epilogue) {
+  for (Value operand : op->getOperands()) {
+    Operation *source = operand.getDefiningOp();
+    if (!isa<RankedTensorType>(operand.getType()) || !source)
+      continue;
+    auto it = epilogue.find(source);
+    if (source == loop || it != epilogue.end())
+      return getResultDim(op, source == loop ? 0 : it->second);
+  }
+  return std::nullopt;
+}
+
+Refusal tile::findRowwiseEpilogue(scf::ForOp loop, RowwiseEpilogue &epilogue) {
   auto rowsOf = [](Type type) {
     return getExtents(cast<RankedTensorType>(type))[0];
   };
@@ -162,28 +215,35 @@ Refusal tile::findRowwiseEpilogue(scf::ForOp loop,
     });
     bool onlyReads = isMemoryEffectFree(op) || isa<LoadOp, LoadScalarOp>(op);
     if (depends || (!onlyReads && !isa<GridOp, RequireOp, ReturnOp>(op)))
-      epilogue.insert(op);
+      epilogue.insert({op, findRowDim(op, loop, epilogue).value_or(0)});
   }
   for (Value init : loop.getInitArgs())
     if (Operation *op = init.getDefiningOp())
-      epilogue.insert(op);
+      epilogue.insert({op, 0});
+  // The order of the entries is that of discovery; entries are added.
   for (size_t i = 0; i < epilogue.size(); ++i) {
-    Operation *op = epilogue[i];
-    if (!isRowwise(op, rows))
+    auto [op, dim] = *(epilogue.begin() + i);
+    if (!isRowwise(op, dim, rows))
       return quote(op) + " behind the loop may need other rows of a tile";
+    std::optional<unsigned> sourceDim = getSourceDim(op, dim);
     // Each block repeats all of such a row.
-    if (auto broadcast = dyn_cast<BroadcastOp>(op);
-        broadcast && broadcast.getDim() == 0)
+    if (!sourceDim)
       continue;
-    for (Value operand : op->getOperands())
-      if (Operation *other = operand.getDefiningOp(); other && other != loop)
-        epilogue.insert(other);
+    for (Value operand : op->getOperands()) {
+      Operation *other = operand.getDefiningOp();
+      if (!other)
+        continue;
+      unsigned found = 0;
+      if (other != loop)
+        found = epilogue.insert({other, *sourceDim}).first->second;
+      if (isa<RankedTensorType>(operand.getType()) && found != *sourceDim)
+        return quote(op) + " behind the loop may need other rows of a tile";
+    }
   }
   Block *body = loop->getBlock();
-  for (Operation *op : epilogue) {
-    auto broadcast = dyn_cast<BroadcastOp>(op);
-    if (broadcast && broadcast.getDim() == 0)
-      if (Operation *source = broadcast.getSource().getDefiningOp();
+  for (auto [op, dim] : epilogue) {
+    if (!getSourceDim(op, dim))
+      if (Operation *source = op->getOperand(0).getDefiningOp();
           source == loop || epilogue.contains(source))
         return quote(source) + " behind the loop is needed with all its rows";
     // The epilogue computes a part of the rows of these tiles, the loop all.
@@ -197,13 +257,14 @@ Refusal tile::findRowwiseEpilogue(scf::ForOp loop,
   // Another block may write rows that this one reads, unless both are rows of
   // one block.
   Refusal refusal;
-  for (Operation *write : epilogue)
+  for (auto [write, dim] : epilogue)
     if (auto store = dyn_cast<StoreOp>(write))
-      body->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      body->walk<WalkOrder::PreOrder>([&, dim = dim](Operation *op) {
         if (op == loop)
           return WalkResult::skip();
+        auto it = isa<LoadOp>(op) ? epilogue.find(op) : epilogue.end();
         bool isSamePlace =
-            isa<LoadOp>(op) && epilogue.contains(op) &&
+            it != epilogue.end() && it->second == dim &&
             llvm::equal(op->getOperands(), store->getOperands().drop_front());
         if (!isSamePlace && readsStored(op, store))
           refusal = quote(op) + " may read rows that another block writes";

@@ -1100,8 +1100,10 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
         scales = self.normal((k // 128, n), "bfloat16", 2).detach()
         q = (self.normal((k, n), "float32", 3).detach() * 4 + 8).round().clamp(0, 15).long()
         weights = (q - 8).double() * scales.double().repeat_interleave(128, 0)
-        places = 4 * torch.tensor([0, 4, 1, 5, 2, 6, 3, 7], device=self.device)[None, :, None]
-        words = (q.view(k // 8, 8, n) << places).sum(1)
+        # Pair h of word i holds rows 8h + 2i and 8h + 2i + 1 of 32.
+        pairs, halves = (torch.arange(count, device=self.device) for count in (4, 2))
+        shifts = 4 * pairs[:, None, None, None] + 16 * halves[:, None]
+        words = (q.view(-1, 4, 4, 2, n) << shifts).sum((1, 3)).view(-1, n)
         words = torch.where(words >= 2**31, words - 2**32, words).int()
         exact = a.double() @ weights
         for schedule in (
@@ -1113,6 +1115,15 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
         ):
             c = self.blank(m, n, dtype="bfloat16")
             self.run(program, chip, a, words, scales, c, schedule=schedule)
+            self.compare(c, exact, 2**-8 * exact.abs().max().item())
+        # Blocks that share the iterations divide the columns of the result, which is
+        # computed transposed.
+        shared = [("BM = 64, BN = 64}, warps = 4, split = 2", [self.blank(4, 64, 64)])]
+        if chip in CLUSTERS:
+            shared.append(("BM = 16, BN = 64}, warps = 4, cluster_split = 4", []))
+        for schedule, sums in shared:
+            c = self.blank(m, n, dtype="bfloat16")
+            self.run(program, chip, a, words, scales, c, *sums, schedule="params = {" + schedule)
             self.compare(c, exact, 2**-8 * exact.abs().max().item())
 
     def old_values(self, chip):

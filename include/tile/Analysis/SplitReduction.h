@@ -10,7 +10,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
-#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace tile {
 
@@ -24,12 +24,16 @@ Refusal findSplitLoop(KernelOp kernel, mlir::scf::ForOp &loop);
 /// kernel does behind it is to add its results to memory, atomically.
 bool addsAtomically(mlir::scf::ForOp loop);
 
-/// Finds what blocks that divide the rows of the results of such a loop compute
-/// behind it: the operations there, and the tiles in front of it that they
-/// need. Refuses a loop whose results differ in their rows, and operations that
-/// compute a row from others. Extents may be open.
-Refusal findRowwiseEpilogue(mlir::scf::ForOp loop,
-                            llvm::SetVector<mlir::Operation *> &epilogue);
+/// Operations that compute each row of the results of a loop by itself, with
+/// the dimension that has the rows: of the tile that the operation returns or
+/// stores. It is 0 for operations on scalars.
+using RowwiseEpilogue = llvm::MapVector<mlir::Operation *, unsigned>;
+
+/// Finds what blocks that divide the rows of the results of such a loop,
+/// dimension 0, compute behind it: the operations there, and the tiles in front
+/// of it that they need. Refuses a loop whose results differ in their rows, and
+/// operations that compute a row from others. Extents may be open.
+Refusal findRowwiseEpilogue(mlir::scf::ForOp loop, RowwiseEpilogue &epilogue);
 
 /// Refuses clusters of `blocks` blocks that `chip` does not have, or that
 /// cannot divide `rows` rows.

@@ -237,6 +237,7 @@ Refusal Predictor::run(Cost &cost) {
   for (auto [axis, extent] : llvm::enumerate(launch->getOperands()))
     grid[axis] = std::max(evaluate(extent), 1.0);
   cost.isGridKnown = !hasGuessed;
+  cost.isLine = cost.isGridKnown && std::min(grid[0], grid[1]) == 1;
   // Other numbers depend on the grid.
   double tiles = grid[0] * grid[1] * grid[2];
   cost.blocks = tiles * candidate.split.value_or(1) * clusterBlocks;

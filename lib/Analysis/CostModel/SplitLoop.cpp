@@ -16,13 +16,16 @@ using namespace tile;
 /// sums, without those of its reads.
 static constexpr double kSumCycles = 8000;
 
-/// Cycles of the two barriers of a cluster that exchanges sums, and the bytes
-/// that a multiprocessor reads in a cycle from the shared memory of others.
-static constexpr double kClusterSumCycles = 2500, kClusterBytes = 48;
+/// Cycles of the two barriers of a cluster that exchanges sums, which wait for
+/// the slowest of its blocks: those of a block, and those for each block. The
+/// bytes that a multiprocessor reads in a cycle from the shared memory of
+/// others.
+static constexpr double kClusterSumCycles = 500, kClusterBlockCycles = 500;
+static constexpr double kClusterBytes = 48;
 
 /// Refuses clusters whose blocks cannot divide the rows of the sums.
 Refusal Predictor::checkCluster() {
-  llvm::SetVector<Operation *> epilogue;
+  RowwiseEpilogue epilogue;
   if (Refusal refusal = findRowwiseEpilogue(splitLoop, epilogue))
     return refusal;
   int64_t rows = getShape(splitLoop.getResult(0).getType())[0];
@@ -34,7 +37,8 @@ void Predictor::exchangeSums(Work &work) {
   for (Type result : splitLoop.getResultTypes()) {
     double bytes = countElements(result) * sizeof(float);
     at(work.units, CostUnit::Serial) +=
-        kClusterSumCycles + bytes / rates.sharedBytes + bytes / kClusterBytes;
+        kClusterSumCycles + kClusterBlockCycles * double(*candidate.split) +
+        bytes / rates.sharedBytes + bytes / kClusterBytes;
     exchangedSumBytes = std::max<int64_t>(exchangedSumBytes, bytes);
   }
 }

@@ -4,6 +4,7 @@
 #include "CopyFactors.h"
 #include "Emit.h"
 #include "JoinAddresses.h"
+#include "JoinLogic.h"
 #include "NarrowPhis.h"
 #include "Recovery.h"
 #include "RoundPairs.h"
@@ -279,14 +280,17 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
         passes,
         chip.vendor == Vendor::NVIDIA ? kNVIDIAPipeline : kAMDPipeline));
   passes.run(module, modules);
-  if (chip.vendor == Vendor::AMD && level != llvm::OptimizationLevel::O0) {
+  if (level == llvm::OptimizationLevel::O0)
+    return;
+  if (chip.vendor == Vendor::NVIDIA)
+    joinLogic(module);
+  if (chip.vendor == Vendor::AMD) {
     joinSharedAddresses(module);
     narrowPhis(module);
     functions.clear();
     sinkScalars(module, functions, chip.warpSize);
   }
-  if (chip.throughput.pairs == F32Pairs::Dual &&
-      level != llvm::OptimizationLevel::O0) {
+  if (chip.throughput.pairs == F32Pairs::Dual) {
     copyFactors(module, functions);
     roundPairs(module);
   }

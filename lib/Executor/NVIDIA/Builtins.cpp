@@ -105,6 +105,18 @@ static uint32_t roundToTF32(float x) {
   return bits & ~0x1fffu;
 }
 
+/// lop3.b32: any function of the bits of three words, by the table of its
+/// values. Source: PTX ISA, "lop3".
+static uint32_t lookUpLogic(uint32_t a, uint32_t b, uint32_t c,
+                            uint32_t table) {
+  uint32_t result = 0;
+  for (unsigned entry = 0; entry < 8; ++entry)
+    if (table >> entry & 1)
+      result |= (entry & 4 ? a : ~a) & (entry & 2 ? b : ~b) &
+                (entry & 1 ? c : ~c);
+  return result;
+}
+
 static void syncWarp(Warp &warp, llvm::ArrayRef<Call> lanes) {
   warp.block->orderWarp(lanes, warp);
 }
@@ -321,6 +333,7 @@ llvm::ArrayRef<Instruction> tile::cpu::nvidiaInstructions() {
        hostFunction(tanhApprox)},
       {"llvm.nvvm.div.full", Work::Math, nullptr, nullptr,
        hostFunction(divideFull)},
+      {"lop3.b32", Work::Math, nullptr, nullptr, hostFunction(lookUpLogic)},
       {"llvm.nvvm.f2tf32.rna", Work::Math, nullptr, nullptr,
        hostFunction(roundToTF32)},
 

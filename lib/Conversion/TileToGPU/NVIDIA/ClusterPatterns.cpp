@@ -28,9 +28,30 @@ static LogicalResult convertClusterRank(ClusterRankOp op,
   return b.replace(op, emitRank(b));
 }
 
-/// Emits a barrier of the threads of the cluster that have not ended.
-static void emitClusterBarrier(Lowering &b) {
-  NVVM::ClusterArriveOp::create(b, b.getUnitAttr());
+/// Returns true if `op` does not access shared memory and waits for no other
+/// thread.
+static bool isLocal(Operation *op) {
+  if (auto store = dyn_cast<StoreOp>(op))
+    return !store.getBuffer().getType().isShared();
+  if (auto load = dyn_cast<LoadOp>(op))
+    return !load.getBuffer().getType().isShared();
+  return op->hasTrait<OpTrait::Elementwise>() ||
+         isa<BroadcastOp, TransposeOp, IotaOp, arith::ConstantOp>(op) ||
+         (isPure(op) && op->getDialect()->getNamespace() == "arith");
+}
+
+/// Emits the barrier behind the reads of `reduce`: no block writes or ends
+/// before the others have read. It orders no accesses. The fence of the block
+/// makes the values arrive first; that of a barrier with release is one of the
+/// whole GPU. Blocks wait as late as possible.
+static void emitReadsDone(ClusterReduceOp reduce, Lowering &b) {
+  LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, "block");
+  NVVM::ClusterArriveRelaxedOp::create(b, b.getUnitAttr());
+  Operation *last = reduce->getNextNode();
+  while (isLocal(last))
+    last = last->getNextNode();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(last);
   NVVM::ClusterWaitOp::create(b, b.getUnitAttr());
 }
 
@@ -56,7 +77,9 @@ static LogicalResult convertClusterReduce(ClusterReduceOp op,
   int64_t stride = offsets.offset(next) - offsets.offset(start);
   SmallVector<Value> indices(tile.getRank(), b.index(0));
 
-  emitClusterBarrier(b);
+  // A barrier of the threads of the cluster that have not ended.
+  NVVM::ClusterArriveOp::create(b, b.getUnitAttr());
+  NVVM::ClusterWaitOp::create(b, b.getUnitAttr());
   buffer.offset = b.add(buffer.offset, b.mul(emitRank(b), stride));
   AccessWidth width = decideWidth(dist, memoryOperand(buffer, indices),
                                   anyWidth(memory, b.chip.maxSharedAccess));
@@ -80,7 +103,7 @@ static LogicalResult convertClusterReduce(ClusterReduceOp op,
     }
     parts.push_back(sum);
   }
-  emitClusterBarrier(b);
+  emitReadsDone(op, b);
   return b.replace(op, fromAccesses(b, type, dist, groups, parts));
 }
 

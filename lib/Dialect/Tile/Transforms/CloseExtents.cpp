@@ -139,7 +139,7 @@ static remark::RemarkOpts remarkName(StringRef name) {
 
 /// Returns the candidate with the least predicted time; remarks show the first
 /// `shown`. A row of a file overrides it if `isOverridden`.
-static FailureOr<Candidate> chooseCandidate(KernelOp kernel, const Chip &chip,
+static FailureOr<RankedCandidate> chooseCandidate(KernelOp kernel, const Chip &chip,
                                             const ProblemSizes &sizes,
                                             size_t shown, bool isOverridden) {
   Refusal refusal;
@@ -165,7 +165,7 @@ static FailureOr<Candidate> chooseCandidate(KernelOp kernel, const Chip &chip,
                  "{0} blocks are fewer than the {1} multiprocessors, "
                  "and cannot share iterations: {2}",
                  ranked.front().cost.blocks, chip.processors, *why);
-  return ranked.front().candidate;
+  return ranked.front();
 }
 
 /// Returns true if `row` has the values and the warps that `kernel` gives.
@@ -180,8 +180,11 @@ static bool agrees(KernelOp kernel, const Schedule &row) {
   });
 }
 
-/// Returns the fields of a schedule that stand for a candidate.
-static Schedule getFields(const Candidate &candidate) {
+/// Returns the fields of a schedule that stand for a candidate. Blocks in a line
+/// walk in the plain order, which takes no divisions; a chip of several dies
+/// has an order of its own.
+static Schedule getFields(const RankedCandidate &ranked, const Chip &chip) {
+  const Candidate &candidate = ranked.candidate;
   Schedule fields;
   fields.params = candidate.params;
   fields.warps = candidate.warps;
@@ -189,6 +192,8 @@ static Schedule getFields(const Candidate &candidate) {
   (candidate.splitsInCluster ? fields.clusterSplit : fields.split) =
       candidate.split;
   fields.streamK = candidate.streamK;
+  if (ranked.cost.isLine && chip.dies == 1)
+    fields.order = BlockOrder();
   return fields;
 }
 
@@ -249,7 +254,7 @@ struct CloseExtents : tile::impl::TileCloseExtentsBase<CloseExtents> {
       FailureOr<std::optional<Schedule>> row = findRow(kernel, *chip, problem);
       if (failed(row))
         return signalPassFailure();
-      FailureOr<Candidate> chosen =
+      FailureOr<RankedCandidate> chosen =
           chooseCandidate(kernel, *chip, problem, candidates, row->has_value());
       if (*row)
         give(kernel, **row);
@@ -259,7 +264,7 @@ struct CloseExtents : tile::impl::TileCloseExtentsBase<CloseExtents> {
       if (!isComplete()) {
         if (failed(chosen))
           return signalPassFailure();
-        give(kernel, getFields(*chosen));
+        give(kernel, getFields(*chosen, *chip));
       }
     }
     if (failed(verifySizes(kernel, getValues())))

@@ -8,8 +8,9 @@
 //
 // * no wait stands between the copies to their slots,
 // * its slot is taken right after that of the holder; or later, if the copy
-//   takes less time than a wait, and
-// * its slot is released right beside that of the holder, or before it.
+//   takes less time than a wait or starts before that to the holder, and
+// * its slot is released before that of the holder, or soon after it. A fenced
+//   release of the holder is delayed until the next await.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,12 +39,15 @@ class RingJoiner {
 public:
   RingJoiner(KernelOp kernel, ArrayRef<RingCreateOp> rings, const Chip &chip);
   bool tryToJoin(RingGroup &group, const RingGroup &other);
-  bool haveOneRelease(RingCreateOp holder, RingCreateOp ring);
+  SmallVector<RingReleaseOp> findLast(const RingGroup &group);
+  bool mayArriveWith(RingCreateOp ring, ArrayRef<RingReleaseOp> last);
   RingUses &getUses(RingCreateOp ring) { return uses[ring]; }
 
 private:
   bool areFilledTogether(const RingGroup &group, const RingGroup &other);
-  bool isHeld(RingCreateOp holder, RingCreateOp ring, bool isSmall);
+  bool isHeld(RingCreateOp holder, RingCreateOp ring, bool mayBeLate);
+  bool isFilledFirst(RingCreateOp ring, RingCreateOp other);
+  bool isReleasedSoonAfter(RingReleaseOp held, RingReleaseOp release);
 
   const Chip &chip;
   DenseMap<Operation *, RingUses> uses;
@@ -146,9 +150,51 @@ static bool releaseMates(RingReleaseOp release, RingReleaseOp held,
                       [&](Operation *op) { return mates.lookup(op); }));
 }
 
+/// Returns the operation behind which the slot of `release` is empty: a fenced
+/// release is delayed (tile-insert-barriers).
+static Operation *findArrival(RingReleaseOp release) {
+  if (!release.getFenced())
+    return release;
+  for (Operation *op = release->getNextNode(); op && op->getNumRegions() == 0;
+       op = op->getNextNode())
+    if (isa<AwaitOp>(op))
+      return op;
+  return release;
+}
+
+/// Returns true if `release` comes soon after `held`, of another ring that may
+/// join its ring: nothing between them waits for a product, nor for the tile of
+/// a third ring.
+bool RingJoiner::isReleasedSoonAfter(RingReleaseOp held,
+                                     RingReleaseOp release) {
+  Operation *arrival = findArrival(held);
+  if (release->isBeforeInBlock(arrival))
+    return true;
+  RingCreateOp ring = getRing(release.getSlot());
+  return areNear(arrival, release, [&](Operation *op) {
+    if (isa<RingTakeOp>(op))
+      return getRingOf(op) == ring;
+    return op->getNumRegions() == 0 &&
+           !isa<AwaitOp, DotOp, RingAcquireOp, RingSkipOp, BarrierOp, BulkWaitOp,
+                ClusterReduceOp>(op);
+  });
+}
+
+/// Returns true if the copies to the slots of `ring` start before those to the
+/// slots of `other`, which are filled together.
+bool RingJoiner::isFilledFirst(RingCreateOp ring, RingCreateOp other) {
+  return llvm::all_of(
+      llvm::zip_equal(uses[ring].acquires, uses[other].acquires),
+      [](auto pair) {
+        auto [first, second] = pair;
+        return first->isBeforeInBlock(second);
+      });
+}
+
 /// Returns true if the slots of `ring` are taken and released while those of
-/// `holder` are held. With `isSmall`, they may be taken later.
-bool RingJoiner::isHeld(RingCreateOp holder, RingCreateOp ring, bool isSmall) {
+/// `holder` are held. With `mayBeLate`, they may be taken later.
+bool RingJoiner::isHeld(RingCreateOp holder, RingCreateOp ring,
+                        bool mayBeLate) {
   RingUses &outer = uses[holder], &inner = uses[ring];
   if (outer.reads.size() != inner.reads.size() ||
       outer.releases.size() != inner.releases.size())
@@ -163,15 +209,15 @@ bool RingJoiner::isHeld(RingCreateOp holder, RingCreateOp ring, bool isSmall) {
       if (skip.getCount() != cast<RingSkipOp>(read).getCount())
         return false;
     } else if (!first->isBeforeInBlock(read) ||
-               (!isSmall && !areNear(first, read, isPassiveOr<RingTakeOp>))) {
+               (!mayBeLate &&
+                !areNear(first, read, isPassiveOr<RingTakeOp>))) {
       return false;
     }
   }
   for (auto [held, release] : llvm::zip_equal(outer.releases, inner.releases))
     if (held->getBlock() != release->getBlock() ||
         !releaseMates(release, held, mates) ||
-        (held->isBeforeInBlock(release) &&
-         !areNear(held, release, isPassiveOr<RingReleaseOp>)))
+        (held->isBeforeInBlock(release) && !isReleasedSoonAfter(held, release)))
       return false;
   return true;
 }
@@ -184,31 +230,46 @@ bool RingJoiner::tryToJoin(RingGroup &group, const RingGroup &other) {
       holders[0].getBarriers().size() != holders[1].getBarriers().size() ||
       !areFilledTogether(group, other))
     return false;
-  auto isSmall = [&](const RingGroup &rings) {
+  auto mayBeLate = [&](const RingGroup &rings, RingCreateOp holder) {
     int64_t bytes = 0;
     for (RingCreateOp ring : rings)
       bytes += countBytes(ring);
-    return bytes <= kWaitCycles * chip.throughput.cacheBytes;
+    return bytes <= kWaitCycles * chip.throughput.cacheBytes ||
+           llvm::all_of(rings, [&](RingCreateOp ring) {
+             return isFilledFirst(ring, holder);
+           });
   };
-  if (isHeld(holders[0], holders[1], isSmall(other))) {
+  if (isHeld(holders[0], holders[1], mayBeLate(other, holders[0]))) {
     group.append(other);
     return true;
   }
-  if (!isHeld(holders[1], holders[0], isSmall(group)))
+  if (!isHeld(holders[1], holders[0], mayBeLate(group, holders[1])))
     return false;
   group.insert(group.begin(), other.begin(), other.end());
   return true;
 }
 
-/// Returns true if each release of `ring` stands beside one of `holder`, so
-/// that one arrival serves both.
-bool RingJoiner::haveOneRelease(RingCreateOp holder, RingCreateOp ring) {
+/// Returns the releases for each number of a slot that come last in `group`.
+SmallVector<RingReleaseOp> RingJoiner::findLast(const RingGroup &group) {
+  SmallVector<RingReleaseOp> last = uses[group.front()].releases;
+  for (RingCreateOp ring : ArrayRef(group).drop_front())
+    for (auto [latest, release] : llvm::zip_equal(last, uses[ring].releases))
+      if (latest->isBeforeInBlock(release))
+        latest = release;
+  return last;
+}
+
+/// Returns true if each of `last` may arrive for the release of `ring`, too. A
+/// fence stays where it is.
+bool RingJoiner::mayArriveWith(RingCreateOp ring,
+                               ArrayRef<RingReleaseOp> last) {
   return llvm::all_of(
-      llvm::zip_equal(uses[holder].releases, uses[ring].releases),
-      [](auto pair) {
-        auto [held, release] = pair;
-        return held.getFenced() == release.getFenced() &&
-               areNear(held, release, isPassiveOr<RingReleaseOp>);
+      llvm::zip_equal(uses[ring].releases, last), [&](auto pair) {
+        RingReleaseOp release = std::get<0>(pair);
+        RingReleaseOp arrival = std::get<1>(pair);
+        return release == arrival ||
+               ((arrival.getFenced() || !release.getFenced()) &&
+                isReleasedSoonAfter(release, arrival));
       });
 }
 
@@ -235,11 +296,8 @@ void JoinedRings::join(KernelOp kernel, ArrayRef<RingCreateOp> rings,
   for (const RingGroup &group : groups) {
     RingCreateOp holder = group.front();
     fills[holder] = group.size();
-    int64_t arrivals = 1;
-    // The first acquire of each number waits, and of releases that stand
-    // together the last one arrives.
+    // The first acquire of each number waits.
     SmallVector<RingAcquireOp> waits = joiner.getUses(holder).acquires;
-    SmallVector<RingReleaseOp> arriving = joiner.getUses(holder).releases;
     for (RingCreateOp ring : ArrayRef(group).drop_front()) {
       RingUses &uses = joiner.getUses(ring);
       covered.insert_range(uses.reads);
@@ -249,18 +307,26 @@ void JoinedRings::join(KernelOp kernel, ArrayRef<RingCreateOp> rings,
         if (isFirst)
           wait = acquire;
       }
-      if (!joiner.haveOneRelease(holder, ring)) {
-        ++arrivals;
-        continue;
-      }
-      for (auto [arrival, release] : llvm::zip_equal(arriving, uses.releases)) {
-        bool isLast = arrival->isBeforeInBlock(release);
-        covered.insert(isLast ? arrival : release);
-        if (isLast)
-          arrival = release;
-      }
     }
-    releases[holder] = arrivals;
+    // Of the releases that follow each other soon the last one arrives.
+    SmallVector<RingReleaseOp> last = joiner.findLast(group);
+    RingGroup alone;
+    llvm::copy_if(group, std::back_inserter(alone), [&](RingCreateOp ring) {
+      return !joiner.mayArriveWith(ring, last);
+    });
+    if (llvm::any_of(last, [&](RingReleaseOp release) {
+          return llvm::is_contained(alone, getRing(release.getSlot()));
+        })) {
+      releases[holder] = group.size();
+    } else {
+      releases[holder] = 1 + alone.size();
+      for (RingCreateOp ring : group)
+        if (!llvm::is_contained(alone, ring))
+          for (auto [release, arrival] :
+               llvm::zip_equal(joiner.getUses(ring).releases, last))
+            if (release != arrival)
+              covered.insert(release);
+    }
     for (RingCreateOp ring : ArrayRef(group).drop_front()) {
       followers.insert(ring);
       SmallVector<Value> unused(ring.getBarriers());

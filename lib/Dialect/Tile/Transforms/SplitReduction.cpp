@@ -78,7 +78,7 @@ private:
   SmallVector<RankedTensorType> tiles;
   SmallVector<std::string> names;
   /// The operations that compute the rows of results (findRowwiseEpilogue).
-  llvm::SetVector<Operation *> epilogue;
+  RowwiseEpilogue epilogue;
 };
 } // namespace
 
@@ -315,19 +315,20 @@ int64_t Splitter::countPieces(const Copy &copy) {
 /// it, if they compute tiles: the loop may need theirs. `starts` are values of
 /// the epilogue.
 void Splitter::copyEpilogue(scf::ForOp loop, MutableArrayRef<Value> starts) {
-  llvm::SetVector<Operation *> copies;
+  RowwiseEpilogue copies;
   IRMapping mapping;
   OpBuilder builder(loop->getContext());
   builder.setInsertionPointAfter(loop);
   for (Operation &op :
        llvm::make_range(loop->getBlock()->begin(), Block::iterator(loop)))
-    if (epilogue.contains(&op) &&
+    if (auto it = epilogue.find(&op);
+        it != epilogue.end() &&
         llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>))
-      copies.insert(builder.clone(op, mapping));
-  for (Operation *op : epilogue)
+      copies.insert({builder.clone(op, mapping), it->second});
+  for (auto [op, dim] : epilogue)
     if (op->getBlock() == loop->getBlock() && loop->isBeforeInBlock(op))
-      copies.insert(op);
-  for (Operation *op : copies)
+      copies.insert({op, dim});
+  for (auto [op, dim] : copies)
     for (OpOperand &operand : op->getOpOperands())
       operand.set(mapping.lookupOrDefault(operand.get()));
   for (Value &start : starts)
@@ -335,10 +336,12 @@ void Splitter::copyEpilogue(scf::ForOp loop, MutableArrayRef<Value> starts) {
   epilogue = std::move(copies);
 }
 
-/// Returns the rows of `tile` that a block of the second kernel computes.
-static RankedTensorType getPiece(RankedTensorType tile, int64_t pieces) {
+/// Returns the part of `tile` that one of `pieces` blocks computes, which
+/// divide it along `dim`.
+static RankedTensorType getPiece(RankedTensorType tile, int64_t pieces,
+                                 unsigned dim = 0) {
   SmallVector<int64_t> shape(tile.getShape());
-  shape[0] /= pieces;
+  shape[dim] /= pieces;
   return RankedTensorType::get(shape, tile.getElementType());
 }
 
@@ -348,20 +351,21 @@ void Splitter::divideEpilogue(int64_t pieces, Value offset) {
     ImplicitLocOpBuilder b(op->getLoc(), op);
     row.set(arith::AddIOp::create(b, row.get(), offset));
   };
-  for (Operation *op : epilogue) {
+  for (auto [op, dim] : epilogue) {
     for (Value result : op->getResults())
       if (auto tile = dyn_cast<RankedTensorType>(result.getType()))
-        result.setType(getPiece(tile, pieces));
+        result.setType(getPiece(tile, pieces, dim));
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
       if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
         constant.setValueAttr(
             splat.resizeSplat(cast<ShapedType>(constant.getType())));
     } else if (auto load = dyn_cast<LoadOp>(op)) {
       if (isa<RankedTensorType>(load.getType()))
-        shift(op, load.getIndicesMutable()[0]);
+        shift(op, load.getIndicesMutable()[dim]);
     } else if (auto store = dyn_cast<StoreOp>(op)) {
-      shift(op, store.getIndicesMutable()[0]);
-    } else if (auto iota = dyn_cast<IotaOp>(op); iota && iota.getDim() == 0) {
+      shift(op, store.getIndicesMutable()[dim]);
+    } else if (auto iota = dyn_cast<IotaOp>(op);
+               iota && iota.getDim() == dim) {
       ImplicitLocOpBuilder b(op->getLoc(), op);
       b.setInsertionPointAfter(op);
       auto tile = cast<RankedTensorType>(iota.getType());

@@ -182,3 +182,83 @@ tile.kernel @later(%a: !m, %b: !m, %n: index) attributes {num_warps = 4 : i32} {
     }
   }
 }
+
+// -----
+
+!m = !tile.buffer<?x?xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!v = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!storage = !tile.buffer<2x64x64xf16, #tile.swizzle<128>, shared>
+!row = !tile.buffer<64xf32, #tile.padded<0, order = [0]>, shared>
+!rows = !tile.buffer<2x64xf32, #tile.padded<0, order = [0]>, shared>
+!bars = !tile.buffer<2xi64, #tile.padded<0, order = [0]>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+#left = #tile.dot_operand<0, #mma>
+!acc = tensor<64x64xf32, #mma>
+!ring = !tile.ring<!tile, 2>
+!row_ring = !tile.ring<!row, 2>
+
+// Threads load the left operand and the factors of a product. The right operand is taken
+// later, but filled first, and all slots are released soon after the product. One wait and
+// one arrival serve all three.
+// CHECK-LABEL: tile.kernel @loaded
+tile.kernel @loaded(%a: !m, %b: !m, %r: !v, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %bs = tile.alloc : !storage
+  %bf = tile.alloc : !bars
+  %be = tile.alloc : !bars
+  %rb = tile.ring.create %bs, %bf, %be : !ring
+  %as = tile.alloc : !storage
+  %af = tile.alloc : !bars
+  %ae = tile.alloc : !bars
+  %ra = tile.ring.create %as, %af, %ae : !ring
+  %rs = tile.alloc : !rows
+  %rf = tile.alloc : !bars
+  %re = tile.alloc : !bars
+  %rr = tile.ring.create %rs, %rf, %re : !row_ring
+  // CHECK: tile.init_barriers %[[F:.*]], 3
+  // CHECK-NEXT: tile.init_barriers %[[E:.*]], 4
+  // CHECK-NOT: tile.init_barriers
+  tile.warp_roles warps = [4, 4] {
+    %zero = arith.constant dense<0.0> : !acc
+    // CHECK: scf.for
+    // CHECK: tile.wait_barrier %[[F]]
+    // CHECK-NOT: tile.wait_barrier
+    // CHECK-NOT: tile.arrive_barrier
+    // CHECK: tile.await
+    // CHECK-NOT: tile.wait_barrier
+    // CHECK: tile.arrive_barrier %[[E]][%{{.*}}] fenced
+    // CHECK-NOT: tile.arrive_barrier
+    // CHECK: scf.yield
+    %s = scf.for %i = %c0 to %n step %c64 iter_args(%x = %zero) -> (!acc) {
+      %at, %aslot = tile.ring.take %ra : !ring
+      %l = tile.load %at[%c0, %c0] : !tile -> tensor<64x64xf16, #left>
+      tile.ring.release %aslot fenced
+      %bt, %bslot = tile.ring.take %rb : !ring
+      %p = tile.dot async %l, %bt, %zero : tensor<64x64xf16, #left>, !tile, !acc -> !tile.pending<!acc>
+      %y = tile.await %p : !tile.pending<!acc>
+      tile.ring.release %bslot
+      %rt, %rslot = tile.ring.take %rr : !row_ring
+      %f = tile.load %rt[%c0] : !row -> tensor<64xf32, #tile.slice<1, #mma>>
+      tile.ring.release %rslot fenced
+      %e = tile.broadcast %f along 1 : tensor<64xf32, #tile.slice<1, #mma>> -> !acc
+      %z = arith.mulf %y, %e : !acc
+      %t = arith.addf %x, %z : !acc
+      scf.yield %t : !acc
+    }
+  }, {
+    // CHECK: tile.wait_barrier %[[E]]
+    // CHECK-NOT: tile.wait_barrier
+    scf.for %i = %c0 to %n step %c64 {
+      %bt, %bslot = tile.ring.acquire %rb : !ring
+      tile.bulk_copy %b[%i, %c0] dims [0, 1], %bt fills %bslot : !m, !tile
+      %at, %aslot = tile.ring.acquire %ra : !ring
+      tile.bulk_copy %a[%i, %c0] dims [0, 1], %at fills %aslot : !m, !tile
+      %rt, %rslot = tile.ring.acquire %rr : !row_ring
+      tile.bulk_copy %r[%i] dims [0], %rt fills %rslot : !v, !row
+    }
+  }
+}

@@ -320,7 +320,7 @@ tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile
 !m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
 !t = tensor<64x64xf32>
 
-// expected-error@+1 {{'tile.kernel' op cannot have 'cluster_split = 2' in its schedule: 'tile.transpose' behind the loop may need other rows of a tile}}
+// expected-error@+1 {{'tile.kernel' op cannot have 'cluster_split = 2' in its schedule: 'arith.addf' behind the loop may need other rows of a tile}}
 tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<cluster_split = 2>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -334,7 +334,8 @@ tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile
     scf.yield %n : !t
   }
   %turned = tile.transpose %r [1, 0] : !t -> !t
-  tile.store %turned, %o[%c0, %c0] : !t, !m
+  %both = arith.addf %r, %turned : !t
+  tile.store %both, %o[%c0, %c0] : !t, !m
 }
 
 // -----
@@ -363,11 +364,36 @@ tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile
 // -----
 
 !m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!t = tensor<64x64xf32>
+
+// A block would load rows of the tile and store columns of it.
+// expected-error@+1 {{'tile.kernel' op cannot have 'cluster_split = 2' in its schedule: 'tile.load' may read rows that another block writes}}
+tile.kernel @k(%a: !m, %o: !m) attributes {num_warps = 4 : i32, schedule = #tile.schedule<cluster_split = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %k = tile.dim %a[1] : !m
+  %zero = arith.constant dense<0.0> : !t
+  %r = scf.for %i = %c0 to %k step %c64 iter_args(%acc = %zero) -> (!t) {
+    %t = tile.load %a[%c0, %i] : !m -> !t
+    %n = arith.addf %acc, %t : !t
+    scf.yield %n : !t
+  }
+  %old = tile.load %o[%c0, %c0] : !m -> !t
+  %sum = arith.addf %r, %old : !t
+  %turned = tile.transpose %sum [1, 0] : !t -> !t
+  tile.store %turned, %o[%c0, %c0] : !t, !m
+}
+
+// -----
+
+!m = !tile.buffer<?x?xf32, #tile.strided<[?:8, 1], align = 16>, global>
 !v = !tile.buffer<?xf32, #tile.strided<[1]>, global>
 !t = tensor<64x64xf32>
 
-// The largest elements of rows become a row.
-// expected-error@+1 {{'tile.kernel' op cannot have 'cluster_split = 2' in its schedule: 'tile.reduce' behind the loop is needed with all its rows}}
+// The largest elements of rows become a row, which all rows need.
+// expected-error@+1 {{'tile.kernel' op cannot have 'cluster_split = 2' in its schedule: 'arith.addf' behind the loop may need other rows of a tile}}
 tile.kernel @k(%a: !m, %o: !m, %v: !v) attributes {num_warps = 4 : i32, schedule = #tile.schedule<cluster_split = 2>} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
