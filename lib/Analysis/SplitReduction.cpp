@@ -126,8 +126,7 @@ static std::optional<unsigned> getSourceDim(Operation *op, unsigned dim) {
 /// of its operands; nothing if there is none.
 static std::optional<unsigned> getResultDim(Operation *op, unsigned dim) {
   if (auto transpose = dyn_cast<TransposeOp>(op))
-    return llvm::find(transpose.getOrder(), dim) -
-           transpose.getOrder().begin();
+    return llvm::find(transpose.getOrder(), dim) - transpose.getOrder().begin();
   if (auto broadcast = dyn_cast<BroadcastOp>(op))
     return dim < broadcast.getDim() ? dim : dim + 1;
   auto reduce = dyn_cast<ReduceOp>(op);

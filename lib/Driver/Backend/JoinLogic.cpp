@@ -67,9 +67,9 @@ static void joinLogicOf(Function &function) {
       BinaryOperator *inner = getInner(*outer);
       builder.SetInsertPoint(outer);
       uint8_t table = apply(*outer, apply(*inner, kX, kC1), kC2);
-      outer->replaceAllUsesWith(builder.CreateCall(
-          lop3, {inner->getOperand(0), getConstant(inner), constant,
-                 builder.getInt32(table)}));
+      outer->replaceAllUsesWith(
+          builder.CreateCall(lop3, {inner->getOperand(0), getConstant(inner),
+                                    constant, builder.getInt32(table)}));
       outer->eraseFromParent();
       inner->eraseFromParent();
     }

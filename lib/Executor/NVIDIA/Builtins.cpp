@@ -112,8 +112,8 @@ static uint32_t lookUpLogic(uint32_t a, uint32_t b, uint32_t c,
   uint32_t result = 0;
   for (unsigned entry = 0; entry < 8; ++entry)
     if (table >> entry & 1)
-      result |= (entry & 4 ? a : ~a) & (entry & 2 ? b : ~b) &
-                (entry & 1 ? c : ~c);
+      result |=
+          (entry & 4 ? a : ~a) & (entry & 2 ? b : ~b) & (entry & 1 ? c : ~c);
   return result;
 }
 

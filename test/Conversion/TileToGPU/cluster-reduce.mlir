@@ -36,9 +36,14 @@ module attributes {tile.target = "sm_90a"} {
 // CHECK: %[[P2:.*]] = nvvm.mapa
 // CHECK: %[[V2:.*]] = llvm.load %[[P2]]
 // CHECK: arith.addf %[[S1]], %[[V2]]
-// CHECK: nvvm.cluster.arrive
+// The values arrive before the block does, and it waits for the others behind its stores.
+// CHECK: llvm.fence syncscope("block") acq_rel
+// CHECK-NEXT: nvvm.cluster.arrive.relaxed
+// CHECK-NOT: nvvm.cluster.wait
+// CHECK: vector.store
 // CHECK: nvvm.cluster.wait
-tile.kernel @sums(%a: !a) attributes {cluster_blocks = 4 : i32, num_warps = 4 : i32} {
+// CHECK-NEXT: gpu.return
+tile.kernel @sums(%a: !a, %o: !a) attributes {cluster_blocks = 4 : i32, num_warps = 4 : i32} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c16 = arith.constant 16 : index
@@ -53,6 +58,6 @@ tile.kernel @sums(%a: !a) attributes {cluster_blocks = 4 : i32, num_warps = 4 : 
   %mine = arith.addi %row, %offset : index
   %t = tile.load %a[%row, %c0] : !a -> tensor<64x64xf32, #columns>
   %s = tile.cluster_reduce addf %t : tensor<64x64xf32, #columns> -> tensor<16x64xf32, #rows>
-  tile.store %s, %a[%mine, %c0] : tensor<16x64xf32, #rows>, !a
+  tile.store %s, %o[%mine, %c0] : tensor<16x64xf32, #rows>, !a
 }
 }

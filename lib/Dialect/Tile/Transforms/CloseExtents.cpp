@@ -139,9 +139,9 @@ static remark::RemarkOpts remarkName(StringRef name) {
 
 /// Returns the candidate with the least predicted time; remarks show the first
 /// `shown`. A row of a file overrides it if `isOverridden`.
-static FailureOr<RankedCandidate> chooseCandidate(KernelOp kernel, const Chip &chip,
-                                            const ProblemSizes &sizes,
-                                            size_t shown, bool isOverridden) {
+static FailureOr<RankedCandidate>
+chooseCandidate(KernelOp kernel, const Chip &chip, const ProblemSizes &sizes,
+                size_t shown, bool isOverridden) {
   Refusal refusal;
   auto ranked = rankCandidates(kernel, chip, sizes, refusal);
   if (ranked.empty())
@@ -180,9 +180,9 @@ static bool agrees(KernelOp kernel, const Schedule &row) {
   });
 }
 
-/// Returns the fields of a schedule that stand for a candidate. Blocks in a line
-/// walk in the plain order, which takes no divisions; a chip of several dies
-/// has an order of its own.
+/// Returns the fields of a schedule that stand for a candidate. Blocks in a
+/// line walk in the plain order, which takes no divisions; a chip of several
+/// dies has an order of its own.
 static Schedule getFields(const RankedCandidate &ranked, const Chip &chip) {
   const Candidate &candidate = ranked.candidate;
   Schedule fields;

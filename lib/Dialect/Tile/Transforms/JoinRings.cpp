@@ -175,8 +175,8 @@ bool RingJoiner::isReleasedSoonAfter(RingReleaseOp held,
     if (isa<RingTakeOp>(op))
       return getRingOf(op) == ring;
     return op->getNumRegions() == 0 &&
-           !isa<AwaitOp, DotOp, RingAcquireOp, RingSkipOp, BarrierOp, BulkWaitOp,
-                ClusterReduceOp>(op);
+           !isa<AwaitOp, DotOp, RingAcquireOp, RingSkipOp, BarrierOp,
+                BulkWaitOp, ClusterReduceOp>(op);
   });
 }
 
@@ -209,8 +209,7 @@ bool RingJoiner::isHeld(RingCreateOp holder, RingCreateOp ring,
       if (skip.getCount() != cast<RingSkipOp>(read).getCount())
         return false;
     } else if (!first->isBeforeInBlock(read) ||
-               (!mayBeLate &&
-                !areNear(first, read, isPassiveOr<RingTakeOp>))) {
+               (!mayBeLate && !areNear(first, read, isPassiveOr<RingTakeOp>))) {
       return false;
     }
   }
@@ -263,14 +262,14 @@ SmallVector<RingReleaseOp> RingJoiner::findLast(const RingGroup &group) {
 /// fence stays where it is.
 bool RingJoiner::mayArriveWith(RingCreateOp ring,
                                ArrayRef<RingReleaseOp> last) {
-  return llvm::all_of(
-      llvm::zip_equal(uses[ring].releases, last), [&](auto pair) {
-        RingReleaseOp release = std::get<0>(pair);
-        RingReleaseOp arrival = std::get<1>(pair);
-        return release == arrival ||
-               ((arrival.getFenced() || !release.getFenced()) &&
-                isReleasedSoonAfter(release, arrival));
-      });
+  return llvm::all_of(llvm::zip_equal(uses[ring].releases, last),
+                      [&](auto pair) {
+                        RingReleaseOp release = std::get<0>(pair);
+                        RingReleaseOp arrival = std::get<1>(pair);
+                        return release == arrival ||
+                               ((arrival.getFenced() || !release.getFenced()) &&
+                                isReleasedSoonAfter(release, arrival));
+                      });
 }
 
 void JoinedRings::join(KernelOp kernel, ArrayRef<RingCreateOp> rings,

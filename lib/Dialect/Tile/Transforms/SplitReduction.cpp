@@ -364,8 +364,7 @@ void Splitter::divideEpilogue(int64_t pieces, Value offset) {
         shift(op, load.getIndicesMutable()[dim]);
     } else if (auto store = dyn_cast<StoreOp>(op)) {
       shift(op, store.getIndicesMutable()[dim]);
-    } else if (auto iota = dyn_cast<IotaOp>(op);
-               iota && iota.getDim() == dim) {
+    } else if (auto iota = dyn_cast<IotaOp>(op); iota && iota.getDim() == dim) {
       ImplicitLocOpBuilder b(op->getLoc(), op);
       b.setInsertionPointAfter(op);
       auto tile = cast<RankedTensorType>(iota.getType());
