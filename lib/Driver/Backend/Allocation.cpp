@@ -13,6 +13,11 @@
 // compare-and-swap loops of each element make hundreds of blocks: with 2021 of
 // them, it took three seconds for 98 registers too many.
 //
+// For a long function whose values need more than twice the registers, the
+// passes up to the allocation take 5 to 18 seconds, and the basic allocator as
+// long. Most of what such a function does is to move values from and to memory.
+// Code without optimization takes one to four seconds.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Allocation.h"
@@ -22,13 +27,14 @@
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/RegisterClassInfo.h"
 #include "llvm/CodeGen/TargetRegisterInfo.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/PassInfo.h"
 #include "llvm/PassRegistry.h"
 
 using namespace llvm;
 
-/// The most machine instructions of a function for which LLVM's slow ways are
-/// worth their time. Kernels of attention and of the examples have up to 5200.
+/// The most instructions of a function for which LLVM's slow ways are worth
+/// their time. Kernels of attention and of the examples have up to 5200.
 static constexpr int64_t kMostInstructions = 8192;
 
 bool tile::RegisterDemand::isLong() const {
@@ -42,13 +48,51 @@ bool tile::RegisterDemand::isCrowded() const {
   return 2 * live > (isLong() ? 2 : 3) * available;
 }
 
+/// Such functions, of random programs, spill 16 to 40 KB of a thread.
+bool tile::RegisterDemand::isHopeless() const {
+  return isLong() && live > 2 * available;
+}
+
+/// Returns the vector registers of a value of LLVM IR.
+static int64_t countRegisters(Type *type, const DataLayout &layout) {
+  if (!type->isVectorTy() && !type->isFloatingPointTy())
+    return 0;
+  return divideCeil(layout.getTypeSizeInBits(type).getFixedValue(), 32);
+}
+
+tile::RegisterDemand tile::estimateDemand(const Function &function,
+                                          int64_t available) {
+  const DataLayout &layout = function.getDataLayout();
+  DenseMap<const User *, int64_t> numbers;
+  for (const Instruction &inst : instructions(function))
+    numbers.try_emplace(&inst, numbers.size());
+  // The registers that become live behind each instruction, or cease to be.
+  SmallVector<int64_t> changes(numbers.size());
+  for (const Instruction &inst : instructions(function)) {
+    int64_t number = numbers[&inst], last = number;
+    for (const User *user : inst.users())
+      last = std::max(last, numbers.lookup(user));
+    int64_t count = countRegisters(inst.getType(), layout);
+    changes[number] += count;
+    changes[last] -= count;
+  }
+  RegisterDemand demand;
+  demand.available = available;
+  demand.instructions = numbers.size();
+  int64_t live = 0;
+  for (int64_t change : changes) {
+    live += change;
+    demand.live = std::max(demand.live, live);
+  }
+  return demand;
+}
+
 namespace {
 /// Measures the demands of functions, and finds those that are crowded.
 class MeasureDemand : public MachineFunctionPass {
 public:
   static char ID;
-  MeasureDemand(tile::RegisterDemands &demands,
-                std::function<bool(StringRef)> isKept)
+  MeasureDemand(tile::RegisterDemands &demands, tile::IsKept isKept)
       : MachineFunctionPass(ID), demands(demands), isKept(std::move(isKept)) {}
 
   StringRef getPassName() const override { return "Register demand"; }
@@ -63,7 +107,7 @@ public:
 
 private:
   tile::RegisterDemands &demands;
-  std::function<bool(StringRef)> isKept;
+  tile::IsKept isKept;
 };
 } // namespace
 
@@ -140,15 +184,14 @@ bool MeasureDemand::runOnMachineFunction(MachineFunction &function) {
     demand.live = std::max(demand.live, live);
   }
   demands[function.getName()] = demand;
-  if (!demand.isCrowded() || isKept(function.getName()))
+  if (!demand.isCrowded() || isKept(function.getName(), demand))
     return false;
   discard(function, intervals);
   return true;
 }
 
 void tile::allocateCrowdedFunctions(TargetPassConfig &config,
-                                    RegisterDemands &demands,
-                                    std::function<bool(StringRef)> isKept) {
+                                    RegisterDemands &demands, IsKept isKept) {
   // Without optimization, LLVM's fast allocator needs no live intervals.
   if (config.getOptLevel() == CodeGenOptLevel::None)
     return;

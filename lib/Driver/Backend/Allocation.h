@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/Function.h"
 #include <functional>
 
 namespace tile {
@@ -13,26 +14,38 @@ struct RegisterDemand {
   /// The most registers that the values of a thread take at once, and the
   /// registers that a thread has.
   int64_t live = 0, available = 0;
-  /// The machine instructions of the function.
+  /// The instructions of the function.
   int64_t instructions = 0;
+  /// Whether code is generated without optimization.
+  bool isUnoptimized = false;
 
   /// Returns true if LLVM needs seconds to generate the code of the function
   /// once.
   bool isLong() const;
   /// Returns true if LLVM's greedy allocator would take too long.
   bool isCrowded() const;
+  /// Returns true if any of LLVM's allocators would take too long.
+  bool isHopeless() const;
 };
+
+/// Returns the demand of `function` if the values of LLVM IR keep their order,
+/// and `available` registers. Scalar integers and addresses do not count.
+RegisterDemand estimateDemand(const llvm::Function &function,
+                              int64_t available);
 
 /// The demands of functions, by their names.
 using RegisterDemands = llvm::StringMap<RegisterDemand>;
+
+/// Returns true if a crowded function with this name and demand is allocated.
+using IsKept =
+    std::function<bool(llvm::StringRef, const RegisterDemand &demand)>;
 
 /// Adds passes that measure the demands of functions. LLVM's basic allocator
 /// allocates the vector registers of the crowded ones that `isKept` accepts.
 /// The other crowded ones become empty, for code that is generated again. To be
 /// called before `config` adds its machine passes.
 void allocateCrowdedFunctions(llvm::TargetPassConfig &config,
-                              RegisterDemands &demands,
-                              std::function<bool(llvm::StringRef)> isKept);
+                              RegisterDemands &demands, IsKept isKept);
 
 } // namespace tile
 

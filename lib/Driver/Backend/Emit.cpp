@@ -15,7 +15,9 @@
 // loads side by side if it takes all registers and the LDS has room for more
 // waves. A kernel that needs many more registers than there are is compiled
 // with each value next to its first use only, and a long kernel in one way. The
-// kernels of a module are compiled together, each in its own way.
+// kernels of a module are compiled together, each in its own way; a kernel
+// whose code would take too long is compiled without optimization if it is
+// alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -166,8 +168,10 @@ static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
   if (config->addISelPasses())
     return true;
   tile::allocateCrowdedFunctions(
-      *config, demands, [&choice](llvm::StringRef function) {
-        return choice.lookup(function) != std::begin(attempts);
+      *config, demands,
+      [&choice](llvm::StringRef function, const tile::RegisterDemand &demand) {
+        return choice.lookup(function) != std::begin(attempts) &&
+               !(choice.size() == 1 && demand.isHopeless());
       });
   config->addMachinePasses();
   config->setInitialized();
@@ -252,26 +256,43 @@ static llvm::StringMap<RegisterCost> getCosts(llvm::ArrayRef<char> object,
   return costs;
 }
 
+/// Emits the code of `module` without optimization.
+static bool emitUnoptimized(llvm::TargetMachine &machine, llvm::Module &module,
+                            llvm::SmallVectorImpl<char> &output) {
+  llvm::CodeGenOptLevel level = machine.getOptLevel();
+  machine.setOptLevel(llvm::CodeGenOptLevel::None);
+  tile::RegisterDemands demands;
+  bool failed = emit(machine, module, /*choice=*/{}, demands, output);
+  machine.setOptLevel(level);
+  return failed;
+}
+
 bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
                       RegisterDemands &demands,
                       llvm::SmallVectorImpl<char> &output) {
   const Chip &chip = *findChip(machine.getTargetCPU());
   llvm::StringMap<Search> searches;
-  for (const llvm::Function &function : module)
-    if (!function.isDeclaration())
-      searches[function.getName()].current =
-          hasLongBlock(function, kMostRepeated) ? &sinking
-                                                : std::begin(attempts);
-  while (true) {
+  for (const llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    searches[function.getName()].current =
+        hasLongBlock(function, kMostRepeated) ? &sinking : std::begin(attempts);
+    demands[function.getName()] = estimateDemand(function, chip.maxRegisters);
+  }
+  // The only kernel.
+  RegisterDemand *alone =
+      searches.size() == 1 ? &demands[searches.begin()->first()] : nullptr;
+  while (!alone || !alone->isHopeless()) {
     Choice choice;
     for (const auto &entry : searches)
       choice[entry.first()] = entry.second.current;
     // Code generation changes the module.
     std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
     llvm::SmallVector<char, 0> object;
-    demands.clear();
     if (emit(machine, *copy, choice, demands, object))
       return true;
+    if (alone && alone->isHopeless())
+      break;
     llvm::StringMap<RegisterCost> costs = getCosts(object, chip);
     bool isFinal = true;
     for (auto &entry : searches) {
@@ -287,4 +308,6 @@ bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
     llvm::append_range(output, object);
     return false;
   }
+  alone->isUnoptimized = true;
+  return emitUnoptimized(machine, module, output);
 }
