@@ -290,21 +290,13 @@ class Product:
                 self.schedule += f", cluster_split = {self.draw.choice([2, 4, 8])}"
                 return
             if self.draw.random() < 0.5:
-                parts = self.draw.randint(2, 4)
-                self.schedule += f", split = {parts}"
-                parts *= int(np.prod(self.outer)) * -(-self.m // self.bm) * -(-self.n // self.bn)
+                self.schedule += f", split = {self.draw.randint(2, 4)}"
             else:
-                blocks = self.draw.randint(2, 13)
-                self.schedule += f", stream_k = {blocks}"
-                parts = 2 * blocks
-            for i in range(len(self.sums)):
-                shape = (parts, self.bm, self.bn)
-                self.add(f"f_parts{i or ''}", shape, self.sum, is_packed=True)
+                self.schedule += f", stream_k = {self.draw.randint(2, 13)}"
 
     def text(self):
         kinds = {name: buffer.type for name, buffer in self.arguments.items()}
-        own = {name: kind for name, kind in kinds.items() if not name.startswith("f_parts")}
-        signature = ", ".join(f"%{name}: {kind}" for name, kind in own.items())
+        signature = ", ".join(f"%{name}: {kind}" for name, kind in kinds.items())
         bs = [name for name in kinds if name[0] == "b"]
         sums = [name for name in kinds if name.startswith("sums")]
         words = f"%a, {', '.join('%' + b for b in bs)} to %c"
@@ -348,7 +340,13 @@ func.func @f({signature}) {{
     def run(self, chip):
         """Returns an error, or an empty text."""
         program = Program(self.text(), chip, schedule=self.schedule)
-        program(*(buffer.array for buffer in self.arguments.values()))
+        # Tiles may be computed transposed, and so may be their parts.
+        shapes = {name: buffer.shape for name, buffer in self.arguments.items()}
+        parts = [
+            Buffer(shape, self.sum, is_packed=True)
+            for _, shape in program.scratch(shapes).values()
+        ]
+        program(*(buffer.array for buffer in (*self.arguments.values(), *parts)))
         c = self.arguments["c"]
         found = c.numbers
         if not c.keeps_padding():
