@@ -84,8 +84,8 @@ struct Cost {
   bool isPersistent = false;
   /// Whether the program and the sizes tell the extents of the launch.
   bool isGridKnown = false;
-  /// Whether the launch is known to have one block along x or along y, whose
-  /// others share no tiles in any other order (tile-order-blocks).
+  /// Whether the launch is known to have one block along x or along y, so that
+  /// groups of blocks (tile-order-blocks) share no more tiles.
   bool isLine = false;
   /// Blocks of the launch, and blocks that run on a multiprocessor at once.
   double blocks = 0;

@@ -24,9 +24,9 @@ Refusal findSplitLoop(KernelOp kernel, mlir::scf::ForOp &loop);
 /// kernel does behind it is to add its results to memory, atomically.
 bool addsAtomically(mlir::scf::ForOp loop);
 
-/// Operations that compute each row of the results of a loop by itself, with
-/// the dimension that has the rows: of the tile that the operation returns or
-/// stores. It is 0 for operations on scalars.
+/// Operations that compute each row of the results of a loop by itself, each
+/// with the dimension that has the rows in the tile that it returns or stores.
+/// The dimension of an operation on scalars means nothing.
 using RowwiseEpilogue = llvm::MapVector<mlir::Operation *, unsigned>;
 
 /// Finds what blocks that divide the rows of the results of such a loop,

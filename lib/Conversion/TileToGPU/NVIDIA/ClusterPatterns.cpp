@@ -40,10 +40,10 @@ static bool isLocal(Operation *op) {
          (isPure(op) && op->getDialect()->getNamespace() == "arith");
 }
 
-/// Emits the barrier behind the reads of `reduce`: no block writes or ends
-/// before the others have read. It orders no accesses. The fence of the block
-/// makes the values arrive first; that of a barrier with release is one of the
-/// whole GPU. Blocks wait as late as possible.
+/// Emits the barrier behind the reads of `reduce`: no block writes its memory
+/// again or ends before the others have read it. A barrier with release has a
+/// fence of the whole GPU. A fence of the block is enough here: a thread has
+/// its values before it arrives. Blocks wait as late as possible.
 static void emitReadsDone(ClusterReduceOp reduce, Lowering &b) {
   LLVM::FenceOp::create(b, LLVM::AtomicOrdering::acq_rel, "block");
   NVVM::ClusterArriveRelaxedOp::create(b, b.getUnitAttr());
