@@ -28,12 +28,11 @@ static BinaryOperator *getInner(const BinaryOperator &outer) {
   return dyn_cast<BinaryOperator>(outer.getOperand(0));
 }
 
-/// Returns true if `user` takes the bits of a word, and makes no address of
-/// them.
+/// Returns true if `user` takes the bits of a word as data, and makes no
+/// address, descriptor or number of a barrier of them.
 static bool takesBits(const User *user) {
   auto *shift = dyn_cast<BinaryOperator>(user);
-  return isa<BitCastInst, TruncInst, InsertElementInst, CallInst, StoreInst>(
-             user) ||
+  return isa<BitCastInst, TruncInst, InsertElementInst, StoreInst>(user) ||
          (shift && shift->getOpcode() == Instruction::LShr);
 }
 
