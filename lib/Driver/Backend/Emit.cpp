@@ -256,9 +256,12 @@ static llvm::StringMap<RegisterCost> getCosts(llvm::ArrayRef<char> object,
   return costs;
 }
 
-/// Emits the code of `module` without optimization.
+/// Emits the code of `module` without optimization. `demand` is that of its
+/// only kernel.
 static bool emitUnoptimized(llvm::TargetMachine &machine, llvm::Module &module,
+                            tile::RegisterDemand &demand,
                             llvm::SmallVectorImpl<char> &output) {
+  demand.isUnoptimized = true;
   llvm::CodeGenOptLevel level = machine.getOptLevel();
   machine.setOptLevel(llvm::CodeGenOptLevel::None);
   tile::RegisterDemands demands;
@@ -277,22 +280,28 @@ bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
       continue;
     searches[function.getName()].current =
         hasLongBlock(function, kMostRepeated) ? &sinking : std::begin(attempts);
-    demands[function.getName()] = estimateDemand(function, chip.maxRegisters);
   }
-  // The only kernel.
-  RegisterDemand *alone =
-      searches.size() == 1 ? &demands[searches.begin()->first()] : nullptr;
-  while (!alone || !alone->isHopeless()) {
+  bool isAlone = searches.size() == 1;
+  if (isAlone) {
+    llvm::StringRef kernel = searches.begin()->first();
+    RegisterDemand demand =
+        estimateDemand(*module.getFunction(kernel), chip.maxRegisters);
+    if (demand.isHopeless())
+      return emitUnoptimized(machine, module, demands[kernel] = demand, output);
+  }
+  while (true) {
     Choice choice;
     for (const auto &entry : searches)
       choice[entry.first()] = entry.second.current;
     // Code generation changes the module.
     std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
     llvm::SmallVector<char, 0> object;
+    demands.clear();
     if (emit(machine, *copy, choice, demands, object))
       return true;
-    if (alone && alone->isHopeless())
-      break;
+    if (isAlone && demands[choice.begin()->first()].isHopeless())
+      return emitUnoptimized(machine, module, demands[choice.begin()->first()],
+                             output);
     llvm::StringMap<RegisterCost> costs = getCosts(object, chip);
     bool isFinal = true;
     for (auto &entry : searches) {
@@ -308,6 +317,4 @@ bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
     llvm::append_range(output, object);
     return false;
   }
-  alone->isUnoptimized = true;
-  return emitUnoptimized(machine, module, output);
 }

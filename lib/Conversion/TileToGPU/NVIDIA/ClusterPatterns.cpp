@@ -36,7 +36,7 @@ static bool isLocal(Operation *op) {
   if (auto load = dyn_cast<LoadOp>(op))
     return !load.getBuffer().getType().isShared();
   return op->hasTrait<OpTrait::Elementwise>() ||
-         isa<BroadcastOp, TransposeOp, IotaOp, arith::ConstantOp>(op) ||
+         isa<BroadcastOp, TransposeOp, IotaOp>(op) ||
          (isPure(op) && op->getDialect()->getNamespace() == "arith");
 }
 

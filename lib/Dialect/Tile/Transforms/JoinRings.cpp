@@ -307,7 +307,7 @@ void JoinedRings::join(KernelOp kernel, ArrayRef<RingCreateOp> rings,
           wait = acquire;
       }
     }
-    // Of the releases that follow each other soon the last one arrives.
+    // One arrival serves releases that follow each other soon.
     SmallVector<RingReleaseOp> last = joiner.findLast(group);
     RingGroup alone;
     llvm::copy_if(group, std::back_inserter(alone), [&](RingCreateOp ring) {

@@ -9,9 +9,9 @@
 
 namespace tile {
 
-/// Rings whose slots are filled at the same time, and of which one is held
-/// while the others are read. They share its mbarriers: each side waits once
-/// for the slots of all of them.
+/// Rings whose slots are filled at the same time, and released at about the
+/// same time or earlier than those of one of them, the holder. They share its
+/// mbarriers: each side waits once for the slots of all of them.
 class JoinedRings {
 public:
   /// Finds the groups among `rings`, rings with mbarriers of `kernel`, and

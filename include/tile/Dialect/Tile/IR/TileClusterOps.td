@@ -43,9 +43,10 @@ def Tile_ClusterReduceOp : Tile_Op<"cluster_reduce", [
 
     The tiles cross the cluster through the shared memory of its blocks. After
     `tile-decompose-conversions`, the operand is a tile in shared memory, and a
-    buffer after `tile-bufferize`: the operation then waits at two barriers of
-    the cluster, until all blocks have written their tiles, and until all have
-    read them.
+    buffer after `tile-bufferize`: the operation then waits at a barrier of
+    the cluster until all blocks have written their tiles, and arrives at another
+    one when it has read them. The block waits there before it accesses shared
+    memory again or ends.
   }];
   let arguments = (ins AtomicRMWKindAttr:$kind, AnyTypeOf<[Tile_Tile, Tile_BufferType]>:$source);
   let results = (outs Tile_Tile:$result);

@@ -253,6 +253,7 @@ def TileSplitReduction : Pass<"tile-split-reduction", "::mlir::ModuleOp"> {
     through their shared memory, so there is no second kernel and no buffer. Each of them
     computes 1 / n of the rows of the result. So what stands behind the loop must
     compute each row from the same row of other tiles, and n must divide the rows.
+    Behind a `tile.transpose`, the rows are columns.
 
     ```mlir output
     tile.kernel @gemm(%a: !a, %b: !b, %c: !c) attributes {cluster_blocks = 4 : i32} {
@@ -1201,9 +1202,10 @@ def TileLowerRings : Pass<"tile-lower-rings", "::tile::KernelOp"> {
 
     Rings whose slots are in use together share mbarriers, so that each side waits
     once: no wait stands between the copies to their slots, and one of them, the
-    holder, is taken first and released last. The slots of the others are taken
-    right after that of the holder, or later if their copies take less time than
-    a wait. Releases that stand together are one arrival.
+    holder, is taken first. The slots of the others are taken right after that of
+    the holder, or later if their copies take less time than a wait or start
+    before those of the holder. They are released before that of the holder or
+    soon after it. Releases that follow each other soon are one arrival.
 
     | operation | becomes, with mbarriers |
     |---|---|
