@@ -6,6 +6,7 @@ fails count as one failure each.
 """
 
 import argparse
+import concurrent.futures
 import json
 import os
 import re
@@ -58,20 +59,35 @@ def library_of(build):
     return os.path.join(build, "lib", "libTileExecutorC.so")
 
 
+def together(function, items):
+    """Calls `function` with each of the items, one call at a time for each CPU of
+    this machine, and adds the results."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return add(list(pool.map(function, items)))
+
+
 def check_unit(build):
-    report = fresh(os.path.join(build, "unit.json"))
-    status = run([os.path.join(build, "bin", "tile-unit-tests"),
-                  "--gtest_brief=1", "--gtest_output=json:" + report])
-    counts = read_report(report)
-    if counts is None:
-        return Result(failed=1)
-    failed = counts["failures"] + counts["errors"]
-    if status != 0 and failed == 0:
-        failed = 1
-    skipped = sum(test["result"] == "SKIPPED" for suite in counts["testsuites"]
-                  for test in suite["testsuite"])
-    ran = counts["tests"] - counts["disabled"] - skipped
-    return Result(ran - failed, failed, counts["disabled"] + skipped)
+    shards = os.cpu_count()
+
+    def run_shard(index):
+        report = fresh(os.path.join(build, "unit.%d.json" % index))
+        environment = dict(os.environ, GTEST_TOTAL_SHARDS=str(shards),
+                           GTEST_SHARD_INDEX=str(index))
+        status = run([os.path.join(build, "bin", "tile-unit-tests"),
+                      "--gtest_brief=1", "--gtest_output=json:" + report],
+                     env=environment)
+        counts = read_report(report)
+        if counts is None:
+            return Result(failed=1)
+        failed = counts["failures"] + counts["errors"]
+        if status != 0 and failed == 0:
+            failed = 1
+        skipped = sum(test["result"] == "SKIPPED" for suite in counts["testsuites"]
+                      for test in suite["testsuite"])
+        ran = counts["tests"] - counts["disabled"] - skipped
+        return Result(ran - failed, failed, counts["disabled"] + skipped)
+
+    return together(run_shard, range(shards))
 
 
 def check_lit(build):
@@ -98,28 +114,33 @@ def check_python(build):
     environment = dict(os.environ)
     environment["PYTHONPATH"] = os.path.join(ROOT, "python")
     environment["TILE_LIBRARY"] = library_of(build)
-    done = subprocess.run(
-        [find_python("numpy", "torch"), "-m", "unittest", "discover", "-s", tests],
-        cwd=ROOT, env=environment, stderr=subprocess.STDOUT,
-        stdout=subprocess.PIPE, text=True)
-    print(done.stdout, end="")
-    ran = re.search(r"^Ran (\d+) tests?", done.stdout, re.M)
-    if not ran:
-        return Result(failed=1)
-    counts = {key: int(value) for key, value in
-              re.findall(r"(\w+)=(\d+)", done.stdout[ran.end():])}
-    failed = (counts.get("failures", 0) + counts.get("errors", 0) +
-              counts.get("successes", 0))  # "unexpected successes"
-    skipped = counts.get("skipped", 0)
-    if done.returncode != 0 and failed == 0:
-        failed = 1
-    return Result(max(int(ran.group(1)) - failed - skipped, 0), failed, skipped)
+    python = find_python("numpy", "torch")
+
+    def run_module(name):
+        done = subprocess.run(
+            [python, "-m", "unittest", "discover", "-s", tests, "-p", name], cwd=ROOT,
+            env=environment, stderr=subprocess.STDOUT, stdout=subprocess.PIPE, text=True)
+        print("%s\n%s" % (name, done.stdout), end="", flush=True)
+        ran = re.search(r"^Ran (\d+) tests?", done.stdout, re.M)
+        if not ran:
+            return Result(failed=1)
+        counts = {key: int(value) for key, value in
+                  re.findall(r"(\w+)=(\d+)", done.stdout[ran.end():])}
+        failed = (counts.get("failures", 0) + counts.get("errors", 0) +
+                  counts.get("successes", 0))  # "unexpected successes"
+        skipped = counts.get("skipped", 0)
+        if done.returncode != 0 and failed == 0:
+            failed = 1
+        return Result(max(int(ran.group(1)) - failed - skipped, 0), failed, skipped)
+
+    return together(run_module, sorted(name for name in os.listdir(tests)
+                                       if name.startswith("test_")))
 
 
 def counted(command, **options):
     """Runs a command; returns the counts on the last line that it prints."""
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, **options)
-    print(done.stdout, end="")
+    print(done.stdout, end="", flush=True)
     counts = re.search(r"^(\d+) passed, (\d+) failed, (\d+) skipped$",
                        done.stdout, re.M)
     if not counts:
@@ -139,8 +160,9 @@ def check_attention(build, python, script, *options):
 
 
 #: Scripts of test/Integration that need PyTorch, on a GPU or in the executor.
-TENSOR_TESTS = ["autograd.py", "parts.py", "kv_cache.py", "flash.py", "hugging_face.py",
-                "vllm_backend.py", "programs.py", "matmul.py"]
+#: Those that take longest come first.
+TENSOR_TESTS = ["parts.py", "programs.py", "kv_cache.py", "autograd.py", "flash.py",
+                "vllm_backend.py", "hugging_face.py", "matmul.py"]
 
 
 def check_gpu(build):
@@ -152,11 +174,12 @@ def check_gpu(build):
 
 def check_executor(build):
     """Checks the kernels of every chip on the CPU, with NumPy and PyTorch."""
+    python = find_python("torch")
     return add([check_attention(build, find_python("numpy"), "attention.py",
                                 "--on=executor"),
-                *(check_attention(build, find_python("torch"), script,
-                                  "--device=cpu")
-                  for script in (*TENSOR_TESTS, "distributed.py"))])
+                together(lambda script: check_attention(build, python, script,
+                                                        "--device=cpu"),
+                         (*TENSOR_TESTS, "distributed.py"))])
 
 
 def add(results):
@@ -229,10 +252,11 @@ def check_numerics(build):
     counts = read_report(report)
     if counts is None:
         return Result(failed=1)
-    operations = [counted([find_python("numpy"), os.path.join("test", "fuzz", name)],
-                          env=environment)
-                  for name in ("matmuls.py", "attentions.py", "gradients.py")]
-    return add([Result(counts["passed"], counts["failed"], counts["skipped"]), *operations])
+    python = find_python("numpy")
+    operations = together(
+        lambda name: counted([python, os.path.join("test", "fuzz", name)], env=environment),
+        ("attentions.py", "matmuls.py", "gradients.py"))
+    return add([Result(counts["passed"], counts["failed"], counts["skipped"]), operations])
 
 
 SUITES = [

@@ -9,6 +9,7 @@
 #include "tile/Chips/Chips.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "tile/Driver/Unoptimized.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/IR/DebugInfo.h"
@@ -206,22 +207,7 @@ private:
 
 /// The most instructions of a basic block. The time that LLVM takes to order
 /// those of a block with calls grows with the square of their number.
-static constexpr ptrdiff_t kMostInstructions = 256;
-
-/// Divides long basic blocks.
-static void splitLongBlocks(llvm::Module &module) {
-  for (llvm::Function &function : module)
-    // A split puts a block behind the one that is visited.
-    for (llvm::BasicBlock &block : function) {
-      auto begin = block.getFirstNonPHIIt();
-      // Allocations are static in the first block only, so all stay there.
-      for (llvm::Instruction &inst : block)
-        if (llvm::isa<llvm::AllocaInst>(inst))
-          begin = std::next(inst.getIterator());
-      if (std::distance(begin, block.end()) > kMostInstructions + 1)
-        block.splitBasicBlock(std::next(begin, kMostInstructions));
-    }
-}
+static constexpr unsigned kBlockSize = 256;
 
 llvm::Error
 Program::Implementation::compile(llvm::orc::ThreadSafeModule module) {
@@ -246,7 +232,7 @@ Program::Implementation::compile(llvm::orc::ThreadSafeModule module) {
   module.withModuleDo([&](llvm::Module &module) {
     module.setTargetTriple(jit->getTargetTriple());
     module.setDataLayout(jit->getDataLayout());
-    splitLongBlocks(module);
+    prepareUnoptimized(module, kBlockSize);
     FrameSizes::request(module);
     module.getContext().setDiagnosticHandler(
         std::make_unique<FrameSizes>(frameBytes));

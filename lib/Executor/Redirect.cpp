@@ -448,8 +448,9 @@ bool UsedBytes::mark(const Value &vector, const User &user,
   if (usedResults.size() % results != 0)
     return false;
   unsigned resultBytes = usedResults.size() / results;
-  for (int i = usedResults.find_first(); i >= 0; i = usedResults.find_next(i)) {
+  for (int i = usedResults.find_first(); i >= 0;) {
     int index = i / resultBytes;
+    i = usedResults.find_next((index + 1) * resultBytes - 1);
     if (shuffle) {
       index = shuffle->getMaskValue(index);
       if (index < 0 || shuffle->getOperand(unsigned(index) >= count) != &vector)

@@ -16,7 +16,7 @@
 // For a long function whose values need more than twice the registers, the
 // passes up to the allocation take 5 to 18 seconds, and the basic allocator as
 // long. Most of what such a function does is to move values from and to memory.
-// Code without optimization takes one to four seconds.
+// Code without optimization takes two to eleven seconds.
 //
 //===----------------------------------------------------------------------===//
 

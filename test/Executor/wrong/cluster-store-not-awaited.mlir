@@ -4,7 +4,7 @@
 // RUN: not tile-run %s --chip=sm_90a --arg=zeros:64:f32 2>&1 | FileCheck %s
 // RUN: sed -e 's,// RIGHT: ,,' %s | tile-run - --chip=sm_90a --arg=zeros:64:f32
 
-// CHECK: wrong/cluster-store-not-awaited.mlir:[[@LINE+42]]:{{[0-9]+}}: error: kernel 'k', block (0, 0, 0), thread {{[0-9]+}}: reads byte {{[0-9]+}} of shared memory, which no thread has written
+// CHECK: wrong/cluster-store-not-awaited.mlir:[[@LINE+42]]:{{[0-9]+}}: error: kernel 'k', block ({{[01]}}, 0, 0), thread {{[0-9]+}}: reads byte {{[0-9]+}} of shared memory, which no thread has written
 
 #global = #gpu.address_space<global>
 #shared = #gpu.address_space<workgroup>
