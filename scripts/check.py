@@ -161,8 +161,9 @@ def check_attention(build, python, script, *options):
 
 #: Scripts of test/Integration that need PyTorch, on a GPU or in the executor.
 #: Those that take longest come first.
-TENSOR_TESTS = ["parts.py", "programs.py", "kv_cache.py", "autograd.py", "flash.py",
-                "vllm_backend.py", "hugging_face.py", "matmul.py"]
+TENSOR_TESTS = ["kv_cache.py", "parts.py", "vllm_backend.py", "autograd.py", "operations.py",
+                "products.py", "rows.py", "attention_loops.py", "recurrences.py",
+                "matmul.py", "flash.py", "hugging_face.py"]
 
 
 def check_gpu(build):

@@ -1,5 +1,5 @@
 // Rows of any length, by wide accesses: y = x * x, in parts of 256 columns.
-// test/Integration/programs.py compares the results, also with other layouts.
+// test/Integration/operations.py compares the results, also with other layouts.
 // RUN: tile-run %s --chip=sm_80 --arg=random:5x520:bf16:1 --arg=nan:5x520:bf16 --out=%t.npy
 // RUN: tile-run %s --chip=gfx1201 --arg=random:5x520:bf16:1 --arg=nan:5x520:bf16 --expect=%t.npy
 

@@ -1,6 +1,6 @@
 // Rows that begin at any element are copied ahead in aligned words: what lies before and
 // behind a row in %x does not count. Nothing is read for the rows behind the last one,
-// which are zeros. test/Integration/programs.py runs rows with padding between them.
+// which are zeros. test/Integration/rows.py runs rows with padding between them.
 // RUN: tile-run %s --chip=gfx1100 --arg=random:9x1001:bf16:1 --arg=nan:9x1001:bf16 --arg=5 --arg=700 --out=y=%t.npy
 // RUN: tile-run %s --chip=sm_80 --arg=random:9x1001:bf16:1 --arg=nan:9x1001:bf16 --arg=5 --arg=700 --expect=y=%t.npy --atol=0.02
 // RUN: tile-run %s --chip=sm_90a --arg=random:9x1001:bf16:1 --arg=nan:9x1001:bf16 --arg=5 --arg=700 --expect=y=%t.npy --atol=0.02

@@ -1,4 +1,4 @@
-// The inverse of a unit triangular matrix; programs.py runs it.
+// The inverse of a unit triangular matrix; test/Integration/operations.py runs it.
 // RUN: tile-translate --tile-to-ptx --chip=sm_80 %s -o /dev/null
 
 !matrix = !tile.buffer<64x64xf32, #tile.strided<[?, 1]>, global>

@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import cpu_chips
 from tensor_tests import Suite
 
+ROOT = Path(__file__).resolve().parents[2]
+
 #: Chips whose kernels run on the GPU at hand.
 GPU_CHIPS = ("sm_80", "sm_90a")
+
+
+def choose_lines(path: str, kept: str, dropped: str) -> str:
+    """Returns the program of a file with lines for two variants. Lines of `kept`
+    that are comments become code; lines that end with a comment of `dropped` go."""
+    lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
+    lines = [line.replace(f"// {kept}: ", "") for line in lines]
+    return "\n".join(
+        line for line in lines if not line.rstrip().endswith(f"// {dropped}")
+    )
+
+
+def example(name: str, packed: bool = False) -> str:
+    """Returns the program of an example. With `packed`, rows may begin at any element,
+    as those of a matrix without padding whose length is odd."""
+    text = (ROOT / f"examples/{name}.mlir").read_text(encoding="utf-8")
+    if packed:
+        text = re.sub(r"\[\?:\d, 1\], align = 16", "[?, 1]", text)
+    return text
 
 
 def as_array(tensor):
