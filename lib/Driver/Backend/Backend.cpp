@@ -8,6 +8,7 @@
 #include "NarrowPhis.h"
 #include "Recovery.h"
 #include "RoundPairs.h"
+#include "SingleElements.h"
 #include "SinkScalars.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Remarks.h"
@@ -101,33 +102,50 @@ private:
 /// strides known at run time take a minute, 650 in shared memory half a second.
 /// Attention has up to 150 in global memory. The functions that gain, those of
 /// rows and of products, have up to 250 in all. In one block, 172 addresses and
-/// variable sums take 28 seconds; the examples have up to 104.
+/// variable sums take 28 seconds; the examples have up to 104. 137 sums in 129
+/// blocks take 25 seconds; in attention and the examples, up to 44 blocks have
+/// sums. Reassociation is skipped there, too, and where one block has many
+/// addresses and many other blocks have some: 676 in 375 blocks, of which one
+/// has 256 with its sums, take a minute.
 class PassGate : public llvm::OptPassGate {
 public:
   void inspect(const llvm::Module &module, const Chip &chip) {
     isAMD = chip.vendor == Vendor::AMD;
     for (const llvm::Function &function : module) {
       int64_t addresses = 0, most = 0;
+      int64_t blocksWithAddresses = 0, blocksWithSums = 0;
       for (const llvm::BasicBlock &block : function) {
         int64_t count = llvm::count_if(block, isVariableAddress);
+        int64_t sums = llvm::count_if(block, isVariableSum);
         addresses += count;
-        most = std::max<int64_t>(most,
-                                 count + llvm::count_if(block, isVariableSum));
+        blocksWithAddresses += count > 0;
+        blocksWithSums += sums > 0;
+        most = std::max(most, count + sums);
       }
-      if (addresses > kMostAddresses || (!isAMD && most > kMostInBlock))
-        skipped.insert(("function (" + function.getName() + ")").str());
+      std::string unit = ("function (" + function.getName() + ")").str();
+      bool isCrowded = !isAMD && most > kMostInBlock;
+      bool hasManySums =
+          !isAMD && (blocksWithSums > kMostBlocks ||
+                     (isCrowded && blocksWithAddresses > kMostBlocks));
+      if (addresses > kMostAddresses || isCrowded || hasManySums)
+        withManyAddresses.insert(unit);
+      if (hasManySums)
+        withManySums.insert(unit);
     }
   }
 
-  bool isEnabled() const override { return isAMD || !skipped.empty(); }
+  bool isEnabled() const override {
+    return isAMD || !withManyAddresses.empty();
+  }
 
   bool shouldRunPass(StringRef pass, StringRef unit) const override {
     if (isAMD)
       return pass != "slsr" && pass != "Loop Invariant Code Motion" &&
              ((pass != "separate-const-offset-from-gep" &&
                pass != "nary-reassociate") ||
-              !skipped.contains(unit));
-    return pass != "slsr" || !skipped.contains(unit);
+              !withManyAddresses.contains(unit));
+    return !(pass == "slsr" && withManyAddresses.contains(unit)) &&
+           !(pass == "nary-reassociate" && withManySums.contains(unit));
   }
 
 private:
@@ -145,10 +163,11 @@ private:
            !llvm::isa<llvm::Constant>(inst.getOperand(1));
   }
 
-  static constexpr int64_t kMostAddresses = 256, kMostInBlock = 128;
+  static constexpr int64_t kMostAddresses = 256, kMostInBlock = 128,
+                           kMostBlocks = 96;
   bool isAMD = false;
   /// The functions, described as passes describe them to the gate.
-  llvm::StringSet<> skipped;
+  llvm::StringSet<> withManyAddresses, withManySums;
 };
 
 /// The LLVM objects of one compilation. They are on the heap, so that they can
@@ -300,6 +319,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine,
     narrowPhis(module);
     functions.clear();
     sinkScalars(module, functions, chip.warpSize);
+    scalarizeSingleElements(module);
   }
   if (chip.throughput.pairs == F32Pairs::Dual) {
     copyFactors(module, functions);

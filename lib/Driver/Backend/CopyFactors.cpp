@@ -1,16 +1,18 @@
 //===- CopyFactors.cpp - Factors in two registers -------------------------===//
 //
-// Source: AMD's RDNA3 ISA guide, "Dual Issue VALU". The fence keeps LLVM from
-// joining the copy with the number.
+// Source: AMD's RDNA3 ISA guide, "Dual Issue VALU". Empty assembly keeps LLVM
+// from joining the copy with the number. It names vector registers, because an
+// arithmetic fence of a number that all lanes have is in scalar registers, and
+// LLVM has no copy there from a vector register.
 //
 //===----------------------------------------------------------------------===//
 
 #include "CopyFactors.h"
 #include "llvm/Analysis/UniformityAnalysis.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/Intrinsics.h"
 
 using namespace llvm;
 
@@ -37,16 +39,17 @@ static void copyFactorsOf(ShuffleVectorInst &shuffle) {
   IRBuilder<> builder(&shuffle);
   // A pair is in neighbouring registers, which are in different banks.
   auto *pair = FixedVectorType::get(source->getElementType(), 2);
+  InlineAsm *copy = InlineAsm::get(FunctionType::get(pair, {pair}, false), "",
+                                   "=v,0", /*hasSideEffects=*/false);
   Value *numbers[2] = {shuffle.getOperand(0), shuffle.getOperand(0)};
   for (int i = 0; i < numElements; ++i)
     if (uses[i] >= kFewest) {
       Value *number = builder.CreateExtractElement(shuffle.getOperand(0), i);
-      Value *fence =
-          builder.CreateIntrinsic(Intrinsic::arithmetic_fence, {pair},
-                                  {builder.CreateVectorSplat(2, number)});
+      Value *copied =
+          builder.CreateCall(copy, {builder.CreateVectorSplat(2, number)});
       for (unsigned half : {0, 1})
         numbers[half] = builder.CreateInsertElement(
-            numbers[half], builder.CreateExtractElement(fence, half), i);
+            numbers[half], builder.CreateExtractElement(copied, half), i);
     }
   if (numbers[0] == shuffle.getOperand(0))
     return;

@@ -69,6 +69,10 @@ static constexpr Attempt attempts[] = {
     {"iterative-minreg", true, /*sinksToUses=*/true},
     {"", false, /*sinksToUses=*/true, /*hoists=*/false}};
 
+/// The first one that needs fewer registers.
+static constexpr const Attempt *sinkingAttempt = &attempts[3];
+static_assert(sinkingAttempt->sinksToUses);
+
 /// The bytes of the registers of a thread.
 static constexpr int64_t kRegisterBytes = 256 * 4;
 
@@ -82,6 +86,11 @@ static constexpr size_t kMostScheduled = 8192;
 /// 8,700 instructions took 14 seconds, and take half a second with each value
 /// next to its first use. Kernels with products have up to 3,000.
 static constexpr size_t kMostRepeated = 3584;
+
+/// The instructions of all attempts behind which there is none. Where values
+/// take a few more registers than there are, an attempt with 6000 instructions
+/// takes two to four seconds. Attention and the examples have up to 19,000.
+static constexpr int64_t kMostInAll = 20000;
 
 /// Returns true if a block has more than `most` instructions.
 static bool hasLongBlock(const llvm::Function &function, size_t most) {
@@ -207,6 +216,8 @@ struct Search {
   /// The one that is tried, the best of those before, and its cost.
   const Attempt *current, *best = nullptr;
   RegisterCost least;
+  /// The instructions of all attempts.
+  int64_t instructions = 0;
   bool isDone = false;
 
   void advance(const RegisterCost &cost, const tile::RegisterDemand &demand);
@@ -225,12 +236,20 @@ void Search::advance(const RegisterCost &cost,
     best = current;
     least = cost;
   }
+  instructions += demand.instructions;
   // One more attempt may leave registers for more waves.
   bool isEnough = !least.takesAll || current != std::begin(attempts);
   isDone = (least.stackBytes == 0 && isEnough) ||
            least.stackBytes > kRegisterBytes || demand.isLong() ||
-           current == &sinking || current + 1 == std::end(attempts);
-  current = isDone ? best : current + 1;
+           instructions > kMostInAll || current == &sinking ||
+           current + 1 == std::end(attempts);
+  // Another order of instructions does not make up for missing registers.
+  const Attempt *next = current + 1;
+  if (demand.live > demand.available && current < sinkingAttempt)
+    next = sinkingAttempt;
+  else if (10 * demand.live > 11 * demand.available)
+    isDone = true;
+  current = isDone ? best : next;
 }
 
 /// Returns the costs of the kernels of an object, by their names.

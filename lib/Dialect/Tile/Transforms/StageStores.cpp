@@ -2,6 +2,7 @@
 
 #include "StagedStore.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "tile/Analysis/RolePlan.h"
@@ -9,6 +10,7 @@
 #include "tile/Analysis/SharedMemory.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Layout/Queries.h"
+#include "llvm/ADT/SetVector.h"
 #include <vector>
 
 namespace tile {
@@ -125,6 +127,47 @@ Refusal tile::planStagedStore(StoreOp store, bool inParts,
   return std::nullopt;
 }
 
+/// Adds the values that hold a product in flight behind `use`: the sum of the
+/// next product, or what a loop carries. Returns false if they are unknown.
+static bool addContinued(OpOperand &use, SetVector<Value> &products) {
+  Operation *user = use.getOwner();
+  if (auto next = dyn_cast<DotOp>(user)) {
+    products.insert(next.getResult());
+    return true;
+  }
+  auto loop = dyn_cast<scf::ForOp>(isa<scf::YieldOp>(user) ? user->getParentOp()
+                                                           : user);
+  if (!loop)
+    return false;
+  unsigned number = use.getOperandNumber();
+  if (user == loop)
+    number -= loop.getNumControlOperands();
+  products.insert(loop.getRegionIterArg(number));
+  products.insert(loop.getResult(number));
+  return true;
+}
+
+/// Returns true if `product` is not asynchronous, or has been awaited wherever
+/// `place` runs.
+static bool isAwaitedBefore(DotOp product, Operation *place) {
+  SetVector<Value> products;
+  if (product.getAsync())
+    products.insert(product.getResult());
+  for (size_t i = 0; i < products.size(); ++i)
+    for (OpOperand &use : products[i].getUses()) {
+      if (!isa<AwaitOp>(use.getOwner())) {
+        if (!addContinued(use, products))
+          return false;
+        continue;
+      }
+      Operation *end =
+          place->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      if (!end || !end->isBeforeInBlock(place))
+        return false;
+    }
+  return true;
+}
+
 /// Returns true if TMA fills `alloc` once and `op`, of the first role, comes
 /// after all reads of it.
 static bool isFreeAt(AllocOp alloc, Operation *op, WarpRolesOp roles) {
@@ -138,13 +181,8 @@ static bool isFreeAt(AllocOp alloc, Operation *op, WarpRolesOp roles) {
     Operation *reader = consumers.findAncestorOpInBlock(*user);
     if (!reader || !reader->isBeforeInBlock(place))
       return false;
-    // A product reads until it has been awaited.
-    auto dot = dyn_cast<DotOp>(user);
-    return !dot || !dot.getAsync() ||
-           llvm::all_of(dot->getUsers(), [&](Operation *await) {
-             Operation *end = consumers.findAncestorOpInBlock(*await);
-             return end && end->isBeforeInBlock(place);
-           });
+    auto product = dyn_cast<DotOp>(user);
+    return !product || isAwaitedBefore(product, place);
   });
 }
 

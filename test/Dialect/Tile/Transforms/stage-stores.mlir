@@ -74,6 +74,45 @@ tile.kernel @once(%k: !k, %o: !k) attributes {num_warps = 4 : i32} {
 
 !k = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!wide = !tile.buffer<2x64x64xf16, #tile.swizzle<128>, shared>
+!bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+!acc = tensor<64x64xf32, #mma>
+
+// A product reads its operands until the last product that adds to it has been
+// awaited.
+// CHECK-LABEL: tile.kernel @added_products
+tile.kernel @added_products(%k: !k, %o: !k) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  // CHECK: %[[T:.*]] = tile.alloc : !tile.buffer<64x64xf16
+  // CHECK: %[[STAGING:.*]] = tile.alloc : !tile.buffer<64x64xf16
+  %t = tile.alloc : !tile
+  %w = tile.alloc : !wide
+  %full = tile.alloc : !bars
+  tile.init_barriers %full, 1 : !bars
+  tile.barrier
+  tile.warp_roles warps = [4, 4] {
+    %zero = arith.constant dense<0.0> : !acc
+    %low = arith.constant dense<1.0> : tensor<64x64xf16, #mma>
+    %u = tile.slice %w[%c0, *, *] : !wide to !tile
+    tile.wait_barrier %full[%c0] phase %c0 : !bars
+    %p = tile.dot async %t, %u, %zero : !tile, !tile, !acc -> !tile.pending<!acc>
+    %q = tile.dot async %u, %u, %p : !tile, !tile, !tile.pending<!acc> -> !tile.pending<!acc>
+    // CHECK: tile.store %{{.*}}, %[[STAGING]]
+    // CHECK: tile.bulk_store %[[STAGING]]
+    tile.store %low, %o[%c0, %c0] : tensor<64x64xf16, #mma>, !k
+    %r = tile.await %q : !tile.pending<!acc>
+  }, {
+    tile.bulk_copy %k[%c0, %c0] dims [0, 1], %t, %full[%c0] : !k, !tile, !bars
+  }
+}
+
+// -----
+
+!k = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 !much = !tile.buffer<1720x64xf16, #tile.swizzle<128>, shared>
 !bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>
 #mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
