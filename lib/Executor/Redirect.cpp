@@ -583,8 +583,14 @@ void Redirection::replaceCall(CallBase &call) {
     return;
   }
   std::string name = nameOf(call).str();
-  // Empty assembly keeps the computation of its operands in front of it.
-  if (name.empty() && call.isInlineAsm() && call.getType()->isVoidTy()) {
+  // Empty assembly keeps the computation of its operands in front of it, or
+  // returns its operand.
+  bool isVoid = call.getType()->isVoidTy();
+  bool returnsOperand = call.arg_size() == 1 &&
+                        call.getArgOperand(0)->getType() == call.getType();
+  if (name.empty() && call.isInlineAsm() && (isVoid || returnsOperand)) {
+    if (!isVoid)
+      call.replaceAllUsesWith(call.getArgOperand(0));
     call.eraseFromParent();
     return;
   }

@@ -40,6 +40,7 @@
 #include "llvm/PassRegistry.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/Cloning.h"
+#include <limits>
 #include <tuple>
 
 namespace {
@@ -86,11 +87,6 @@ static constexpr size_t kMostScheduled = 8192;
 /// 8,700 instructions took 14 seconds, and take half a second with each value
 /// next to its first use. Kernels with products have up to 3,000.
 static constexpr size_t kMostRepeated = 3584;
-
-/// The instructions of all attempts behind which there is none. Where values
-/// take a few more registers than there are, an attempt with 6000 instructions
-/// takes two to four seconds. Attention and the examples have up to 19,000.
-static constexpr int64_t kMostInAll = 20000;
 
 /// Returns true if a block has more than `most` instructions.
 static bool hasLongBlock(const llvm::Function &function, size_t most) {
@@ -216,8 +212,8 @@ struct Search {
   /// The one that is tried, the best of those before, and its cost.
   const Attempt *current, *best = nullptr;
   RegisterCost least;
-  /// The instructions of all attempts.
-  int64_t instructions = 0;
+  /// The fewest registers that an attempt needed.
+  int64_t leastLive = std::numeric_limits<int64_t>::max();
   bool isDone = false;
 
   void advance(const RegisterCost &cost, const tile::RegisterDemand &demand);
@@ -236,18 +232,19 @@ void Search::advance(const RegisterCost &cost,
     best = current;
     least = cost;
   }
-  instructions += demand.instructions;
+  leastLive = std::min(leastLive, demand.live);
   // One more attempt may leave registers for more waves.
   bool isEnough = !least.takesAll || current != std::begin(attempts);
   isDone = (least.stackBytes == 0 && isEnough) ||
            least.stackBytes > kRegisterBytes || demand.isLong() ||
-           instructions > kMostInAll || current == &sinking ||
-           current + 1 == std::end(attempts);
-  // Another order of instructions does not make up for missing registers.
+           current == &sinking || current + 1 == std::end(attempts);
+  // If every attempt lacks a twentieth of the registers, another order of
+  // instructions does not help. If each lacks a fifth, nothing does. Attention
+  // lacks up to a twelfth.
   const Attempt *next = current + 1;
-  if (demand.live > demand.available && current < sinkingAttempt)
+  if (20 * leastLive > 21 * demand.available && current < sinkingAttempt)
     next = sinkingAttempt;
-  else if (10 * demand.live > 11 * demand.available)
+  else if (current >= sinkingAttempt && 5 * leastLive > 6 * demand.available)
     isDone = true;
   current = isDone ? best : next;
 }

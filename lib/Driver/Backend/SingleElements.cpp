@@ -38,9 +38,10 @@ static void scalarize(Instruction &inst) {
 void tile::scalarizeSingleElements(Module &module) {
   for (Function &function : module)
     for (Instruction &inst : make_early_inc_range(instructions(function))) {
-      bool isElementwise = isa<UnaryOperator, BinaryOperator, CmpInst,
-                               SelectInst, FreezeInst, CastInst>(inst) &&
-                           isSingleI64(inst.getType());
+      bool isElementwise =
+          isa<UnaryOperator, BinaryOperator, SelectInst, FreezeInst, CastInst>(
+              inst) &&
+          isSingleI64(inst.getType());
       bool isBitCast =
           isa<BitCastInst>(inst) && isSingleI64(inst.getOperand(0)->getType());
       if (isElementwise || isBitCast)
