@@ -223,16 +223,13 @@ class Int4(Variant):
 
     def fill(self) -> None:
         import torch
+        from tile import pack_int4
 
         m, n, k = self.shape
         self.a = self.normal(m, k)
         q = torch.randint(16, (k, n), device="cuda", dtype=torch.int64)
         self.scales = (torch.rand(k // GROUP, n, device="cuda") / 16 + 0.01).bfloat16()
-        # Pair h of word i holds rows 8h + 2i and 8h + 2i + 1 of 32 (int4_gemm.mlir).
-        pairs, halves = torch.arange(4, device="cuda"), torch.arange(2, device="cuda")
-        shifts = 4 * pairs[:, None, None, None] + 16 * halves[:, None]
-        words = (q.view(-1, 4, 4, 2, n) << shifts).sum((1, 3)).view(-1, n)
-        self.words = torch.where(words < 2**31, words, words - 2**32).int()
+        self.words = pack_int4(q)
         each = self.scales.double().repeat_interleave(GROUP, 0)
         self.exact_b = (q - 8).double() * each
         self.b = self.exact_b.bfloat16()

@@ -5,7 +5,7 @@
 // A word of 32 bits has the q of 8 rows, those that a thread holds of the operands of matrix
 // instructions: of 32 rows, word i has rows 2i, 2i + 8, 2i + 16 and 2i + 24 in its lower
 // half, from the lowest bits on, and the row behind each in its upper half. %words is
-// K/8 x N.
+// K/8 x N. In Python, tile.pack_int4 packs them.
 // The extents of the tiles are open.
 //
 //   tile-translate --tile-to-ptx --chip=sm_90a int4_gemm.mlir -o int4.ptx

@@ -360,7 +360,7 @@ class Tests(ProgramSuite):
 
     def int4_gemm(self, chip):
         """A product with weights of 4 bits, eight in a word."""
-        import torch
+        from tile import pack_int4
 
         program = example("int4_gemm")
         m, n, k = 40, 72, 384
@@ -368,11 +368,7 @@ class Tests(ProgramSuite):
         scales = self.normal((k // 128, n), "bfloat16", 2).detach()
         q = (self.normal((k, n), "float32", 3).detach() * 4 + 8).round().clamp(0, 15).long()
         weights = (q - 8).double() * scales.double().repeat_interleave(128, 0)
-        # Pair h of word i holds rows 8h + 2i and 8h + 2i + 1 of 32.
-        pairs, halves = (torch.arange(count, device=self.device) for count in (4, 2))
-        shifts = 4 * pairs[:, None, None, None] + 16 * halves[:, None]
-        words = (q.view(-1, 4, 4, 2, n) << shifts).sum((1, 3)).view(-1, n)
-        words = torch.where(words >= 2**31, words - 2**32, words).int()
+        words = pack_int4(q)
         exact = a.double() @ weights
         for schedule in (
             "params = {BM = 16, BN = 32}, warps = 1",
