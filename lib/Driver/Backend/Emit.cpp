@@ -41,7 +41,9 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include <limits>
+#include <map>
 #include <tuple>
+#include <vector>
 
 namespace {
 /// A way to generate code.
@@ -312,16 +314,28 @@ bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
     if (demand.isHopeless())
       return emitUnoptimized(machine, module, demands[kernel] = demand, output);
   }
+  // What the attempts of all functions, in the order of `searches`, give.
+  struct Emission {
+    RegisterDemands demands;
+    llvm::SmallVector<char, 0> object;
+  };
+  std::map<std::vector<const Attempt *>, Emission> emissions;
   while (true) {
     Choice choice;
-    for (const auto &entry : searches)
+    std::vector<const Attempt *> current;
+    for (const auto &entry : searches) {
       choice[entry.first()] = entry.second.current;
-    // Code generation changes the module.
-    std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
-    llvm::SmallVector<char, 0> object;
-    demands.clear();
-    if (emit(machine, *copy, choice, demands, object))
-      return true;
+      current.push_back(entry.second.current);
+    }
+    auto [emission, isNew] = emissions.try_emplace(current);
+    auto &[itsDemands, object] = emission->second;
+    if (isNew) {
+      // Code generation changes the module.
+      std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+      if (emit(machine, *copy, choice, itsDemands, object))
+        return true;
+    }
+    demands = itsDemands;
     if (isAlone && demands[choice.begin()->first()].isHopeless())
       return emitUnoptimized(machine, module, demands[choice.begin()->first()],
                              output);
