@@ -184,7 +184,7 @@ bool MeasureDemand::runOnMachineFunction(MachineFunction &function) {
     demand.live = std::max(demand.live, live);
   }
   demands[function.getName()] = demand;
-  if (!demand.isCrowded() || isKept(function.getName(), demand))
+  if (isKept(function.getName(), demand))
     return false;
   discard(function, intervals);
   return true;

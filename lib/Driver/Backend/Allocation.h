@@ -19,6 +19,9 @@ struct RegisterDemand {
   /// Whether code is generated without optimization.
   bool isUnoptimized = false;
 
+  /// Returns true if the values take at least a twentieth more registers than
+  /// there are.
+  bool isExcessive() const { return 20 * live > 21 * available; }
   /// Returns true if LLVM needs seconds to generate the code of the function
   /// once.
   bool isLong() const;
@@ -36,14 +39,15 @@ RegisterDemand estimateDemand(const llvm::Function &function,
 /// The demands of functions, by their names.
 using RegisterDemands = llvm::StringMap<RegisterDemand>;
 
-/// Returns true if a crowded function with this name and demand is allocated.
+/// Returns true if registers are allocated to a function with this name and
+/// demand.
 using IsKept =
     std::function<bool(llvm::StringRef, const RegisterDemand &demand)>;
 
-/// Adds passes that measure the demands of functions. LLVM's basic allocator
-/// allocates the vector registers of the crowded ones that `isKept` accepts.
-/// The other crowded ones become empty, for code that is generated again. To be
-/// called before `config` adds its machine passes.
+/// Adds passes that measure the demands of functions. Those that `isKept`
+/// refuses become empty, for code that is generated again. LLVM's basic
+/// allocator allocates the vector registers of crowded ones. To be called
+/// before `config` adds its machine passes.
 void allocateCrowdedFunctions(llvm::TargetPassConfig &config,
                               RegisterDemands &demands, IsKept isKept);
 

@@ -76,6 +76,18 @@ static constexpr Attempt attempts[] = {
 static constexpr const Attempt *sinkingAttempt = &attempts[3];
 static_assert(sinkingAttempt->sinksToUses);
 
+/// Returns true if the registers of an attempt are not allocated, because the
+/// values need more than there are. The first attempt is followed by
+/// `sinkingAttempt` then, or by `sinking`, and each other one comes after an
+/// attempt whose registers were allocated.
+static bool isDiscarded(const Attempt *attempt,
+                        const tile::RegisterDemand &demand) {
+  if (attempt == std::begin(attempts) && demand.isCrowded())
+    return true;
+  return attempt != &sinking && attempt != sinkingAttempt &&
+         demand.isExcessive();
+}
+
 /// The bytes of the registers of a thread.
 static constexpr int64_t kRegisterBytes = 256 * 4;
 
@@ -178,7 +190,7 @@ static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
   tile::allocateCrowdedFunctions(
       *config, demands,
       [&choice](llvm::StringRef function, const tile::RegisterDemand &demand) {
-        return choice.lookup(function) != std::begin(attempts) &&
+        return !isDiscarded(choice.lookup(function), demand) &&
                !(choice.size() == 1 && demand.isHopeless());
       });
   config->addMachinePasses();
@@ -226,29 +238,26 @@ struct Search {
 /// one at the end. `demand` is that of the current attempt.
 void Search::advance(const RegisterCost &cost,
                      const tile::RegisterDemand &demand) {
-  if (demand.isCrowded() && current == std::begin(attempts)) {
-    current = &sinking;
+  leastLive = std::min(leastLive, demand.live);
+  bool isCandidate = !isDiscarded(current, demand);
+  if (!isCandidate && current == std::begin(attempts)) {
+    // Another order of instructions does not help.
+    bool isLast = demand.isCrowded() || demand.isLong();
+    current = isLast ? &sinking : sinkingAttempt;
     return;
   }
-  if (!best || cost < least) {
+  if (isCandidate && (!best || cost < least)) {
     best = current;
     least = cost;
   }
-  leastLive = std::min(leastLive, demand.live);
   // One more attempt may leave registers for more waves.
   bool isEnough = !least.takesAll || current != std::begin(attempts);
+  // If every attempt lacks a fifth of the registers, none helps.
   isDone = (least.stackBytes == 0 && isEnough) ||
            least.stackBytes > kRegisterBytes || demand.isLong() ||
-           current == &sinking || current + 1 == std::end(attempts);
-  // If every attempt lacks a twentieth of the registers, another order of
-  // instructions does not help. If each lacks a fifth, nothing does. Attention
-  // lacks up to a twelfth.
-  const Attempt *next = current + 1;
-  if (20 * leastLive > 21 * demand.available && current < sinkingAttempt)
-    next = sinkingAttempt;
-  else if (current >= sinkingAttempt && 5 * leastLive > 6 * demand.available)
-    isDone = true;
-  current = isDone ? best : next;
+           5 * leastLive > 6 * demand.available || current == &sinking ||
+           current + 1 == std::end(attempts);
+  current = isDone ? best : current + 1;
 }
 
 /// Returns the costs of the kernels of an object, by their names.
