@@ -7,6 +7,7 @@ blocks.
 """
 
 import argparse
+import concurrent.futures
 import json
 import os
 import re
@@ -346,25 +347,37 @@ def main():
     options = parser.parse_args()
     build = Path(options.build).resolve()
     source = Path(options.pages) if options.pages else build / "docs" / "source"
-    passed = failed = skipped = 0
     with tempfile.TemporaryDirectory() as scratch:
         tester = Tester(build, sys.executable, Path(scratch))
-        for path in sorted(source.rglob("*.md")):
+
+        def check_page(path):
+            """Returns the counts of passed, failed and skipped blocks, and messages."""
             name = str(path.relative_to(source))
-            if options.page not in name:
-                continue
             page = Page(name, tester)
+            passed = failed = skipped = 0
+            messages = []
             for block in documents.blocks(path.read_text(encoding="utf-8")):
                 try:
                     page.check(block)
                     passed += 1
                 except Skipped as reason:
                     skipped += 1
-                    print("%s:%d: not run: %s" % (name, block.line, reason))
+                    messages.append("%s:%d: not run: %s" % (name, block.line, reason))
                 except (Failure, ValueError) as error:
                     failed += 1
-                    print("%s:%d: %s\n%s" % (name, block.line, error, block.text), flush=True)
+                    messages.append("%s:%d: %s\n%s" % (name, block.line, error, block.text))
             page.close()
+            return (passed, failed, skipped), messages
+
+        paths = [path for path in sorted(source.rglob("*.md"))
+                 if options.page in str(path.relative_to(source))]
+        counts = [(0, 0, 0)]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for count, messages in pool.map(check_page, paths):
+                counts.append(count)
+                for message in messages:
+                    print(message, flush=True)
+    passed, failed, skipped = map(sum, zip(*counts))
     print("%d passed, %d failed, %d skipped" % (passed, failed, skipped))
     return int(failed != 0 or passed == 0)
 

@@ -167,22 +167,24 @@ def run_on_executor(
     arguments: argparse.Namespace, cases: List[Tuple[int, Case]]
 ) -> int:
     totals: Dict[str, int] = {}
-    everything = cases
-    for chip in arguments.chip.split(",") if arguments.chip else chips():
-        print(f"\n{chip}")
-        # Without a choice, chips that are related to others run some of the cases.
-        cases = [
+    names = dict(cases)
+    # Without a choice, chips that are related to others run some of the cases.
+    cases_of = {
+        chip: [
             (index, case)
-            for index, case in everything
+            for index, case in cases
             if arguments.chip or cpu_chips.takes(chip, case.variant.name)
         ]
-        names = dict(cases)
+        for chip in (arguments.chip.split(",") if arguments.chip else chips())
+    }
+    for chip, outcomes in on_executor.run_chips(cases_of, arguments.jobs):
+        print(f"\n{chip}")
         results = {}
-        for index, *result in on_executor.run_chip(chip, cases, arguments.jobs):
+        for index, *result in outcomes:
             results[index] = Result(*result)
             if results[index].status != "passed":
                 print(f"FAILED {names[index].name}: {results[index].detail}", flush=True)
-        for status, number_of in report(cases, results).items():
+        for status, number_of in report(cases_of[chip], results).items():
             totals[status] = totals.get(status, 0) + number_of
     print()
     return print_totals(totals)

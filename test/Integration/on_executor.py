@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from concurrent.futures import ProcessPoolExecutor
+from itertools import chain
 from typing import Dict, List, Optional, Sequence, Tuple
 
 from cases import Case
@@ -42,18 +43,20 @@ def run_group(
     return results
 
 
-def run_chip(chip: str, cases: Sequence[Tuple[int, Case]], jobs: int):
-    """Yields the results of all cases, in any order."""
-    groups: Dict[Variant, List[Tuple[int, Case]]] = {}
-    for index, case in cases:
-        groups.setdefault(case.variant, []).append((index, case))
+def run_chips(chips: Dict[str, Sequence[Tuple[int, Case]]], jobs: int):
+    """Yields each chip and an iterator over the results of its cases, in any order."""
     # Each process computes on one core.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with ProcessPoolExecutor(jobs) as pool:
-        pending = [
-            pool.submit(run_group, chip, variant, group)
-            for variant, group in groups.items()
-        ]
-        for future in pending:
-            yield from future.result()
+        pending: Dict[str, list] = {}
+        for chip, cases in chips.items():
+            groups: Dict[Variant, List[Tuple[int, Case]]] = {}
+            for index, case in cases:
+                groups.setdefault(case.variant, []).append((index, case))
+            pending[chip] = [
+                pool.submit(run_group, chip, variant, group)
+                for variant, group in groups.items()
+            ]
+        for chip, futures in pending.items():
+            yield chip, chain.from_iterable(future.result() for future in futures)

@@ -8,6 +8,7 @@ libraries have been built already.
 """
 
 import argparse
+import concurrent.futures
 import os
 import shutil
 import subprocess
@@ -169,16 +170,25 @@ def main():
     if shutil.which("gcc") and shutil.which("g++"):
         compilers.append([type, *cxx, "-DCMAKE_C_COMPILER=gcc", "-DCMAKE_CXX_COMPILER=g++"])
 
-    for flags, name in zip(compilers, ("installed", "installed, GCC")):
+    def check_installed(name, flags):
         projects = Projects(name, work, prefix, flags)
         manifest = projects.check_cxx()
         projects.check_dialect()
         projects.check_c()
         projects.check_launch(manifest, launcher)
-    projects = Projects("build tree", work, build, compilers[0])
-    manifest = projects.check_cxx()
-    projects.check_c()
-    projects.check_launch(manifest)
+
+    def check_build_tree():
+        projects = Projects("build tree", work, build, compilers[0])
+        manifest = projects.check_cxx()
+        projects.check_c()
+        projects.check_launch(manifest)
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        checks = [pool.submit(check_installed, name, flags)
+                  for name, flags in zip(("installed", "installed, GCC"), compilers)]
+        checks.append(pool.submit(check_build_tree))
+        for check in checks:
+            check.result()
     run("cmake", "-S", os.path.join(HERE, "cxx"), "-B", os.path.join(work, "subdirectory"),
         "-G", "Ninja", "-DTILE_SOURCE_DIR=" + ROOT, *compilers[0])
     print("subdirectory: configured")
