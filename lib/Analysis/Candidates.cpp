@@ -77,7 +77,8 @@ static SmallVector<Candidate, 0> listCandidates(KernelOp kernel,
     candidate.streamK = schedule.streamK;
     candidates.push_back(candidate);
   };
-  bool hasProducts = containsOp(kernel, llvm::IsaPred<DotOp, ScanOp>);
+  bool hasProducts =
+      containsOp(kernel, llvm::IsaPred<AssociativeScanOp, DotOp, ScanOp>);
   if (kernel.getNumWarpsAttr())
     add(kernel.getNumWarps());
   else

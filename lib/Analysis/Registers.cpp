@@ -46,7 +46,7 @@ bool tile::isFunctionOfCoordinates(Value value) {
   for (size_t i = 0; i < tiles.size(); ++i) {
     Operation *op = tiles[i].getDefiningOp();
     if (!op || op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
-        isa<DotOp, ReduceOp, ScanOp>(op))
+        isa<AssociativeScanOp, DotOp, ReduceOp, ScanOp>(op))
       return false;
     for (Value operand : op->getOperands())
       if (isa<RankedTensorType, PendingType>(operand.getType()))
@@ -70,7 +70,7 @@ bool tile::isMaskOfCoordinates(Operation *op) {
 /// are used, or are scalars.
 static bool needsNoTile(Operation *op) {
   if (op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
-      isa<DotOp, ReduceOp, ScanOp>(op))
+      isa<AssociativeScanOp, DotOp, ReduceOp, ScanOp>(op))
     return false;
   return llvm::all_of(op->getResults(), [&](Value result) {
     return isa<IndexType, IntegerType, FloatType>(result.getType()) ||

@@ -46,6 +46,7 @@ class Tests(ProgramSuite):
         "loaded_scalars",
         "prints",
         "scan",
+        "associative_scan",
         "gather",
         "paged",
         "masked_load",
@@ -224,6 +225,103 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
                 for found, wanted, tolerance in zip((sums, largest), expected, (1e-4, 0.0)):
                     assert torch.equal(found.isnan(), wanted.isnan()), "NaN in other places"
                     self.compare(found.nan_to_num(), wanted.nan_to_num(), tolerance)
+
+    def associative_scan(self, chip):
+        """Recurrences h[i] = a[i] * h[i - 1] + b[i] from both ends, in steps of a loop, and the
+        last number before each place that is not 0, which does not commute."""
+        import torch
+
+        rows, steps = 24, 300
+        a = (self.normal((rows, steps), "float32", 1).detach() / 2).half()
+        b = self.normal((rows, steps), "float32", 2).detach()
+        numbers = (self.normal((rows, steps), "float32", 3).detach() * 2).int()
+        program = """
+            !a = !tile.buffer<?x?xf16, #tile.strided<[?, 1]>, global>
+            !b = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+            !n = !tile.buffer<?x?xi32, #tile.strided<[?, 1]>, global>
+            !a_tile = tensor<8x?xf16, #tile.open<BN>>
+            !b_tile = tensor<8x?xf32, #tile.open<BN>>
+            !n_tile = tensor<8x?xi32, #tile.open<BN>>
+            tile.kernel @recurrence(%a: !a, %b: !b, %n: !n, %h: !b, %last: !n) {
+              %bn = tile.param BN in [64, 100, 128]
+              %c0 = arith.constant 0 : index
+              %c1 = arith.constant 1 : index
+              %c8 = arith.constant 8 : index
+              %rows = tile.dim %a[0] : !a
+              %steps = tile.dim %a[1] : !a
+              %blocks = arith.ceildivui %rows, %c8 : index
+              tile.grid %blocks, %c1, %c1
+              %x = tile.program_id x
+              %row = arith.muli %x, %c8 : index
+              %count = arith.ceildivui %steps, %bn : index
+              %first = arith.constant dense<0.0> : tensor<8xf32>
+              %none = arith.constant 0 : i32
+              %all = scf.for %j = %c0 to %count step %c1 iter_args(%carried = %first) -> (tensor<8xf32>) {
+                %i = PLACE
+                %step = arith.muli %i, %bn : index
+                %at = tile.load %a[%row, %step] : !a -> !a_tile
+                %bt = tile.load %b[%row, %step] : !b -> !b_tile
+                %nt = tile.load %n[%row, %step] : !n -> !n_tile
+                %decay, %sums = tile.associative_scan %at, %bt along 1 REVERSE : !a_tile, !b_tile {
+                ^bb0(%a0: f16, %h0: f32, %a1: f16, %b1: f32):
+                  %a2 = arith.mulf %a0, %a1 : f16
+                  %wide = arith.extf %a1 : f16 to f32
+                  %decayed = arith.mulf %wide, %h0 : f32
+                  %h1 = arith.addf %decayed, %b1 : f32
+                  tile.yield %a2, %h1 : f16, f32
+                }
+                %before = tile.broadcast %carried along 1 : tensor<8xf32> -> !b_tile
+                %wide = arith.extf %decay : !a_tile to !b_tile
+                %decayed = arith.mulf %wide, %before : !b_tile
+                %ht = arith.addf %decayed, %sums : !b_tile
+                tile.store %ht, %h[%row, %step] : !b_tile, !b
+                %kept = tile.associative_scan %nt along 1 REVERSE : !n_tile {
+                ^bb0(%early: i32, %late: i32):
+                  %isNone = arith.cmpi eq, %late, %none : i32
+                  %latest = arith.select %isNone, %early, %late : i32
+                  tile.yield %latest : i32
+                }
+                tile.store %kept, %last[%row, %step] : !n_tile, !n
+                %column = tile.iota along 1 : !n_tile
+                %end = tensor.splat %none[%bn] : !n_tile
+                %ends = arith.cmpi eq, %column, END : !n_tile
+                %zeros = arith.subf %ht, %ht : !b_tile
+                %only = arith.select %ends, %ht, %zeros : tensor<8x?xi1, #tile.open<BN>>, !b_tile
+                %next = tile.reduce addf %only along 1 : !b_tile -> tensor<8xf32>
+                scf.yield %next : tensor<8xf32>
+              }
+            }
+        """
+        for step, reverse in ((64, False), (100, False), (100, True)):
+            text = program.replace("REVERSE", "reverse" if reverse else "")
+            if reverse:
+                text = text.replace("PLACE", "arith.subi %last_step, %j : index")
+                text = text.replace(
+                    "%first =", "%last_step = arith.subi %count, %c1 : index\n%first ="
+                )
+                text = text.replace("END", "%end")
+            else:
+                text = text.replace("PLACE", "arith.addi %j, %c0 : index")
+                text = text.replace(
+                    "%ends =",
+                    "%bn32 = arith.index_cast %bn : index to i32\n%one = arith.constant 1 : i32\n"
+                    "%end32 = arith.subi %bn32, %one : i32\n"
+                    "%last_column = tensor.splat %end32[%bn] : !n_tile\n%ends =",
+                ).replace("END", "%last_column")
+            h = self.blank(rows, steps)
+            last = torch.full_like(numbers, -77)
+            self.run(text, chip, a, b, numbers, h, last,
+                     schedule=f"@recurrence: params = {{BN = {step}}}, warps = 4")
+            exact, kept = torch.zeros(rows, steps).double(), torch.zeros(rows, steps).int()
+            state, found = torch.zeros(rows).double(), torch.zeros(rows).int()
+            for j, i in enumerate(range(steps - 1, -1, -1) if reverse else range(steps)):
+                if j % step == 0:
+                    found = torch.zeros(rows).int()
+                state = a[:, i].double().cpu() * state + b[:, i].double().cpu()
+                found = torch.where(numbers[:, i].cpu() == 0, found, numbers[:, i].cpu())
+                exact[:, i], kept[:, i] = state, found
+            self.compare(h, exact.to(h.device), 2**-8 * exact.abs().max().item())
+            assert torch.equal(last.cpu(), kept), "other numbers are kept"
 
     def paged(self, chip):
         """Rows of pages of any size from any row on, in registers and as the operand of a

@@ -131,6 +131,9 @@ void Predictor::visitCompute(Operation *op, Work &work) {
     instructions = 1;
   } else if (isa<ScanOp>(op)) {
     instructions = kScanCombinations;
+  } else if (auto scan = dyn_cast<AssociativeScanOp>(op)) {
+    instructions =
+        kScanCombinations * scan.getBody().front().getOperations().size();
   }
   double issue = elements * instructions / rates.arithmetic;
   double special = elements * exponentials / rates.exponentials;
@@ -138,7 +141,7 @@ void Predictor::visitCompute(Operation *op, Work &work) {
   at(work.units, CostUnit::Exponential) += special;
   at(work.units, CostUnit::Serial) += (issue + special) / groups;
   work.others += (issue + special) / groups;
-  if (!facts.hasProducts && isa<ReduceOp, ScanOp>(op)) {
+  if (!facts.hasProducts && isa<AssociativeScanOp, ReduceOp, ScanOp>(op)) {
     at(work.units, CostUnit::Serial) += getExchangeCycles();
     work.waitsForOthers |= candidate.warps > 1;
   }

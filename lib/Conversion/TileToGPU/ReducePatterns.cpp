@@ -10,6 +10,7 @@
 #include "TileVectors.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include <map>
 #include <set>
@@ -140,9 +141,12 @@ static LogicalResult convertReduce(OpT op, typename OpT::Adaptor operands,
 // Scans
 //===----------------------------------------------------------------------===//
 
-/// Values of a thread, by the coordinates that lane 0 of warp 0 has in the same
-/// register.
-using ValueMap = std::map<Coordinates, Value>;
+/// The elements of all scanned tiles at one place, or their combination.
+using Elements = SmallVector<Value, 1>;
+
+/// Elements of a thread, by the coordinates that lane 0 of warp 0 has in the
+/// same register.
+using ElementMap = std::map<Coordinates, Elements>;
 
 namespace {
 /// A digit of the scanned dimension in a thread or a warp.
@@ -156,56 +160,122 @@ struct ScannedDigit {
 /// The elements of a thread after a scan of each run along a dimension, and the
 /// combination of all elements of each run.
 struct ScannedRuns {
-  ValueMap elements, totals;
+  ElementMap elements, totals;
 };
 
+/// What comes before a run. It is empty if nothing does, and otherwise exists
+/// in the threads where `exists` is true; in all if that is null.
+struct Prefix {
+  Elements elements;
+  Value exists;
+};
+using PrefixMap = std::map<Coordinates, Prefix>;
+
 /// The prefixes that complete the scans of runs of `length` elements, by the
-/// first elements of the runs. A run without a value needs no prefix.
+/// first elements of the runs.
 struct Prefixes {
   int64_t length;
-  ValueMap values;
+  PrefixMap values;
+};
+
+/// Emits the combination of elements with those that come before them.
+class Combination {
+public:
+  Combination(Emitter &b, arith::AtomicRMWKind kind) : b(b), kind(kind) {}
+  Combination(Emitter &b, Block &body) : b(b), body(&body) {}
+
+  /// One of the operands may be empty.
+  Elements emit(const Elements &before, const Elements &elements);
+  /// Emits the elements whose combination with any others are the others. There
+  /// are none for a region.
+  Elements emitNeutral(const Elements &like);
+  bool hasNeutral() const { return !body; }
+
+private:
+  Emitter &b;
+  arith::AtomicRMWKind kind = {};
+  Block *body = nullptr;
 };
 
 class Scanner {
 public:
-  Scanner(Emitter &b, arith::AtomicRMWKind kind, unsigned dim, bool reverse)
-      : b(b), kind(kind), dim(dim), reverse(reverse) {}
+  Scanner(Emitter &b, Combination combination, unsigned dim, bool reverse)
+      : b(b), combination(std::move(combination)), dim(dim), reverse(reverse) {}
 
-  ScannedRuns scanRuns(Value vector, const Layout &layout, int64_t length);
-  ValueMap join(Value vector, const Layout &layout, Value totals,
-                const Layout &totalsLayout);
-  Value toVector(const ValueMap &values, const Layout &layout,
-                 int64_t length = 1);
+  ScannedRuns scanRuns(ValueRange vectors, const Layout &layout,
+                       int64_t length);
+  ElementMap join(Value vector, const Layout &layout, Value totals,
+                  const Layout &totalsLayout);
+  SmallVector<Value> toVectors(const ElementMap &values, const Layout &layout,
+                               int64_t length = 1);
 
 private:
-  Value combine(Value x, Value y);
-  Value neutral(Type type);
+  Elements select(Value condition, const Elements &x, const Elements &y);
+  Elements complete(const Prefix &prefix, const Elements &elements);
+  Prefix extend(const Prefix &before, const Prefix &prefix);
   Coordinates startOfRun(Coordinates coordinates, int64_t length) const;
-  ValueMap toMap(Value vector, const Layout &layout);
-  ValueMap scanRegisters(ValueMap &totals, const Digit &digit, bool inclusive);
-  ValueMap scanLanes(ValueMap &totals, const ScannedDigit &scanned,
-                     int64_t lanes);
+  ElementMap toMap(ValueRange vectors, const Layout &layout);
+  ElementMap scanRegisters(ElementMap &totals, const Digit &digit,
+                           bool inclusive);
+  PrefixMap scanLanes(ElementMap &totals, const ScannedDigit &scanned,
+                      int64_t lanes);
 
   Emitter &b;
-  arith::AtomicRMWKind kind;
+  Combination combination;
   unsigned dim;
   bool reverse;
 };
 } // namespace
 
-/// Emits the combination of `x` and `y`, of which one may be null.
-Value Scanner::combine(Value x, Value y) {
-  if (!x || !y)
-    return x ? x : y;
-  return arith::getReductionOp(kind, b, b.getLoc(), x, y);
+Elements Combination::emit(const Elements &before, const Elements &elements) {
+  if (before.empty() || elements.empty())
+    return before.empty() ? elements : before;
+  if (!body)
+    return {arith::getReductionOp(kind, b, b.getLoc(), before.front(),
+                                  elements.front())};
+  IRMapping mapping;
+  mapping.map(body->getArguments().take_front(before.size()), before);
+  mapping.map(body->getArguments().drop_front(before.size()), elements);
+  for (Operation &op : body->without_terminator())
+    b.clone(op, mapping);
+  return llvm::map_to_vector<1>(
+      body->getTerminator()->getOperands(),
+      [&](Value value) { return mapping.lookupOrDefault(value); });
 }
 
-/// Emits the number whose combination with any other is the other.
-Value Scanner::neutral(Type type) {
+Elements Combination::emitNeutral(const Elements &like) {
+  Type type = like.front().getType();
   // Zero would turn -0 into 0.
   if (kind == arith::AtomicRMWKind::addf)
-    return arith::ConstantOp::create(b, b.getFloatAttr(type, -0.0));
-  return arith::getIdentityValue(kind, type, b, b.getLoc());
+    return {arith::ConstantOp::create(b, b.getFloatAttr(type, -0.0))};
+  return {arith::getIdentityValue(kind, type, b, b.getLoc())};
+}
+
+Elements Scanner::select(Value condition, const Elements &x,
+                         const Elements &y) {
+  Elements result;
+  for (auto [first, second] : llvm::zip_equal(x, y))
+    result.push_back(b.select(condition, first, second));
+  return result;
+}
+
+/// Emits the combination of `elements` with the prefix where it exists.
+Elements Scanner::complete(const Prefix &prefix, const Elements &elements) {
+  Elements combined = combination.emit(prefix.elements, elements);
+  return prefix.exists ? select(prefix.exists, combined, elements) : combined;
+}
+
+/// Emits the prefix that consists of `before` and, behind it, `prefix`.
+Prefix Scanner::extend(const Prefix &before, const Prefix &prefix) {
+  if (before.elements.empty() || prefix.elements.empty())
+    return before.elements.empty() ? prefix : before;
+  Elements elements = complete(before, prefix.elements);
+  // What comes before the longer run exists wherever this does not.
+  if (prefix.exists)
+    elements = select(prefix.exists, elements, before.elements);
+  if (!before.exists || !prefix.exists)
+    return {elements, Value()};
+  return {elements, arith::OrIOp::create(b, before.exists, prefix.exists)};
 }
 
 Coordinates Scanner::startOfRun(Coordinates coordinates, int64_t length) const {
@@ -213,45 +283,55 @@ Coordinates Scanner::startOfRun(Coordinates coordinates, int64_t length) const {
   return coordinates;
 }
 
-ValueMap Scanner::toMap(Value vector, const Layout &layout) {
-  ValueMap map;
-  // The first of several copies counts.
-  for (auto [coordinates, value] :
-       llvm::zip_equal(registerCoordinates(layout), extractAll(b, vector)))
-    map.try_emplace(coordinates, value);
+ElementMap Scanner::toMap(ValueRange vectors, const Layout &layout) {
+  ElementMap map;
+  SmallVector<Coordinates> places = registerCoordinates(layout);
+  for (Value vector : vectors) {
+    // The first of several copies counts.
+    std::set<Coordinates> seen;
+    for (auto [coordinates, value] :
+         llvm::zip_equal(places, extractAll(b, vector)))
+      if (seen.insert(coordinates).second)
+        map[coordinates].push_back(value);
+  }
   return map;
 }
 
-/// Emits the vector of a tile with `layout`, whose element i along the
-/// dimension is the value of the run of `length` elements that begins at
+/// Emits the vectors of tiles with `layout`, whose elements i along the
+/// dimension are those of the run of `length` elements that begins at
 /// i * length.
-Value Scanner::toVector(const ValueMap &values, const Layout &layout,
-                        int64_t length) {
-  SmallVector<Value> elements;
+SmallVector<Value> Scanner::toVectors(const ElementMap &values,
+                                      const Layout &layout, int64_t length) {
+  SmallVector<SmallVector<Value>> tiles(values.begin()->second.size());
   for (Coordinates coordinates : registerCoordinates(layout)) {
     coordinates[dim] *= length;
-    elements.push_back(values.at(coordinates));
+    for (auto [tile, element] : llvm::zip_equal(tiles, values.at(coordinates)))
+      tile.push_back(element);
   }
-  auto type =
-      VectorType::get(int64_t(elements.size()), elements.front().getType());
-  return vector::FromElementsOp::create(b, type, elements);
+  SmallVector<Value> vectors;
+  for (ArrayRef<Value> elements : tiles)
+    vectors.push_back(vector::FromElementsOp::create(
+        b,
+        VectorType::get(int64_t(elements.size()), elements.front().getType()),
+        elements));
+  return vectors;
 }
 
 /// Scans the totals of the runs that differ in a digit of the registers.
 /// Returns the scans, or the prefixes of the runs unless `inclusive`. The
 /// totals become those of the longer runs.
-ValueMap Scanner::scanRegisters(ValueMap &totals, const Digit &digit,
-                                bool inclusive) {
-  ValueMap result, joined;
+ElementMap Scanner::scanRegisters(ElementMap &totals, const Digit &digit,
+                                  bool inclusive) {
+  ElementMap result, joined;
   for (const auto &[start, first] : totals) {
     if (start[dim] / digit.stride % digit.extent != 0)
       continue;
-    Value running;
+    Elements running;
     for (int64_t i = 0; i < digit.extent; ++i) {
       int64_t value = reverse ? digit.extent - 1 - i : i;
       Coordinates run = start;
       run[dim] += value * digit.stride;
-      Value sum = combine(running, totals.at(run));
+      Elements sum = combination.emit(running, totals.at(run));
       result[run] = inclusive ? sum : running;
       running = sum;
     }
@@ -263,9 +343,9 @@ ValueMap Scanner::scanRegisters(ValueMap &totals, const Digit &digit,
 
 /// Scans the totals of the runs that differ in a digit of the lanes. Returns
 /// the prefixes of the runs; the totals become those of the longer runs.
-ValueMap Scanner::scanLanes(ValueMap &totals, const ScannedDigit &scanned,
-                            int64_t lanes) {
-  ValueMap prefixes;
+PrefixMap Scanner::scanLanes(ElementMap &totals, const ScannedDigit &scanned,
+                             int64_t lanes) {
+  PrefixMap prefixes;
   Value thread = emitThread(b);
   // The extent of every digit of the lane axis is a power of two. Two halves
   // exchange their totals, and the later one puts that of the other in front.
@@ -276,20 +356,38 @@ ValueMap Scanner::scanLanes(ValueMap &totals, const ScannedDigit &scanned,
         b, reverse ? arith::CmpIPredicate::eq : arith::CmpIPredicate::ne, bit,
         b.i32(0));
     for (auto &[start, total] : totals) {
-      Value other = exchangeNumber(b, total, mask, lanes);
-      Value &prefix = prefixes[start];
-      prefix = b.select(isLater, combine(other, prefix),
-                        prefix ? prefix : neutral(other.getType()));
-      total = combine(total, other);
+      Elements other;
+      for (Value value : total)
+        other.push_back(exchangeNumber(b, value, mask, lanes));
+      Prefix &prefix = prefixes[start];
+      if (combination.hasNeutral()) {
+        Elements before = prefix.elements.empty()
+                              ? combination.emitNeutral(other)
+                              : prefix.elements;
+        prefix.elements =
+            select(isLater, combination.emit(other, prefix.elements), before);
+        total = combination.emit(total, other);
+        continue;
+      }
+      if (prefix.elements.empty()) {
+        prefix = {other, isLater};
+      } else {
+        Elements longer = select(
+            prefix.exists, combination.emit(other, prefix.elements), other);
+        prefix = {select(isLater, longer, prefix.elements),
+                  arith::OrIOp::create(b, prefix.exists, isLater)};
+      }
+      total = combination.emit(select(isLater, other, total),
+                               select(isLater, total, other));
     }
   }
   return prefixes;
 }
 
-/// Scans each run of `length` elements of a tile, which a warp holds. The
+/// Scans each run of `length` elements of tiles, which a warp holds. The
 /// digits of the dimension come in the order of their strides, wherever they
 /// are: each joins the runs that the digits before it have scanned.
-ScannedRuns Scanner::scanRuns(Value vector, const Layout &layout,
+ScannedRuns Scanner::scanRuns(ValueRange vectors, const Layout &layout,
                               int64_t length) {
   SmallVector<ScannedDigit> all, digits;
   for (unsigned axis : {kRegister, kLane}) {
@@ -312,48 +410,51 @@ ScannedRuns Scanner::scanRuns(Value vector, const Layout &layout,
       digits.push_back(scanned);
   }
 
-  ValueMap elements = toMap(vector, layout), totals = elements;
+  ElementMap elements = toMap(vectors, layout), totals = elements;
   SmallVector<Prefixes> levels;
   for (auto [i, scanned] : llvm::enumerate(digits)) {
-    int64_t lanes = layout.axisSize(kLane);
-    if (scanned.isInLanes)
-      levels.push_back(
-          {scanned.digit.stride, scanLanes(totals, scanned, lanes)});
-    else if (i == 0)
+    int64_t lanes = layout.axisSize(kLane), stride = scanned.digit.stride;
+    if (scanned.isInLanes) {
+      levels.push_back({stride, scanLanes(totals, scanned, lanes)});
+    } else if (i == 0) {
       elements = scanRegisters(totals, scanned.digit, /*inclusive=*/true);
-    else
-      levels.push_back(
-          {scanned.digit.stride,
-           scanRegisters(totals, scanned.digit, /*inclusive=*/false)});
+    } else {
+      levels.push_back({stride, {}});
+      for (auto &[start, prefix] :
+           scanRegisters(totals, scanned.digit, /*inclusive=*/false))
+        levels.back().values[start] = {prefix, Value()};
+    }
   }
 
   // From the longest runs to the shortest: what precedes a run also precedes
   // the runs in it.
   const Prefixes *outer = nullptr;
-  auto complete = [&](ValueMap &values) {
-    if (outer)
-      for (auto &[start, value] : values)
-        value =
-            combine(outer->values.at(startOfRun(start, outer->length)), value);
+  auto getOuter = [&](const Coordinates &start) -> const Prefix & {
+    return outer->values.at(startOfRun(start, outer->length));
   };
   for (Prefixes &level : llvm::reverse(levels)) {
-    complete(level.values);
+    if (outer)
+      for (auto &[start, prefix] : level.values)
+        prefix = extend(getOuter(start), prefix);
     outer = &level;
   }
-  complete(elements);
+  if (outer)
+    for (auto &[start, value] : elements)
+      value = complete(getOuter(start), value);
   return {std::move(elements), std::move(totals)};
 }
 
 /// Completes the scans of the runs that warps hold by the totals of all runs.
-ValueMap Scanner::join(Value vector, const Layout &layout, Value totals,
-                       const Layout &totalsLayout) {
+ElementMap Scanner::join(Value vector, const Layout &layout, Value totals,
+                         const Layout &totalsLayout) {
   int64_t length = layout.runInWarps(dim);
   Digit runs = {layout.shape()[dim] / length, dim, 1};
-  ValueMap joined = toMap(totals, totalsLayout);
-  ValueMap prefixes = scanRegisters(joined, runs, /*inclusive=*/false);
+  ElementMap joined = toMap(totals, totalsLayout);
+  ElementMap prefixes = scanRegisters(joined, runs, /*inclusive=*/false);
+  ElementMap elements = toMap(vector, layout), chosen;
   for (auto &[run, prefix] : prefixes)
-    if (!prefix)
-      prefix = neutral(cast<VectorType>(vector.getType()).getElementType());
+    if (prefix.empty())
+      prefix = combination.emitNeutral(elements.begin()->second);
 
   // The thread holds the runs at these distances from those of its registers.
   Layout places = layout.reduceRuns(dim, length);
@@ -366,19 +467,18 @@ ValueMap Scanner::join(Value vector, const Layout &layout, Value totals,
   for (int64_t distance : distances)
     choices.push_back({distance, b.equal(own, b.i32(distance))});
 
-  ValueMap elements = toMap(vector, layout), chosen;
   for (auto &[coordinates, element] : elements) {
     Coordinates run = coordinates;
     run[dim] /= length;
-    Value &prefix = chosen[run];
-    if (!prefix)
+    Elements &prefix = chosen[run];
+    if (prefix.empty())
       for (auto [distance, isOwn] : choices) {
         Coordinates candidate = run;
         candidate[dim] += distance;
-        Value value = prefixes.at(candidate);
-        prefix = prefix ? b.select(isOwn, value, prefix) : value;
+        const Elements &values = prefixes.at(candidate);
+        prefix = prefix.empty() ? values : select(isOwn, values, prefix);
       }
-    element = combine(prefix, element);
+    element = combination.emit(prefix, element);
   }
   return elements;
 }
@@ -395,27 +495,45 @@ static LogicalResult convertScan(OpT op, typename OpT::Adaptor operands,
   if (!inWarps && length != layout.shape()[dim])
     return op.emitOpError("scans along a dimension that is spread over warps; "
                           "run tile-decompose-reductions first");
-  Scanner scanner(b, op.getKind(), dim, op.getReverse());
+  Scanner scanner(b, Combination(b, op.getKind()), dim, op.getReverse());
   ScannedRuns runs = scanner.scanRuns(operands.getSource(), layout, length);
-  SmallVector<Value> results = {scanner.toVector(runs.elements, layout)};
+  SmallVector<Value> results = scanner.toVectors(runs.elements, layout);
   if constexpr (inWarps)
-    results.push_back(
-        scanner.toVector(runs.totals, layoutOf(op.getTotals()), length));
+    llvm::append_range(
+        results,
+        scanner.toVectors(runs.totals, layoutOf(op.getTotals()), length));
   return b.replaceAll(op, results);
+}
+
+static LogicalResult convertAssociativeScan(AssociativeScanOp op,
+                                            AssociativeScanOp::Adaptor operands,
+                                            Lowering &b) {
+  Layout layout = layoutOf(op.getSources().front());
+  unsigned dim = op.getDim();
+  int64_t length = layout.shape()[dim];
+  if (layout.runInWarps(dim) != length)
+    return op.emitOpError("scans along a dimension that is spread over warps; "
+                          "tile-assign-layouts chooses another layout");
+  Scanner scanner(b, Combination(b, op.getBody().front()), dim,
+                  op.getReverse());
+  ScannedRuns runs = scanner.scanRuns(operands.getSources(), layout, length);
+  return b.replaceAll(op, scanner.toVectors(runs.elements, layout));
 }
 
 static LogicalResult
 convertJoinScans(JoinScansOp op, JoinScansOp::Adaptor operands, Lowering &b) {
   Layout layout = layoutOf(op.getSource());
-  Scanner scanner(b, op.getKind(), op.getDim(), op.getReverse());
-  ValueMap elements =
+  Scanner scanner(b, Combination(b, op.getKind()), op.getDim(),
+                  op.getReverse());
+  ElementMap elements =
       scanner.join(operands.getSource(), layout, operands.getTotals(),
                    layoutOf(op.getTotals()));
-  return b.replace(op, scanner.toVector(elements, layout));
+  return b.replaceAll(op, scanner.toVectors(elements, layout));
 }
 
 void tile::addReduceConversions(ConversionAdder &conversions) {
-  conversions.addAll(convertJoinScans, convertReduce<ReduceInWarpsOp>,
+  conversions.addAll(convertAssociativeScan, convertJoinScans,
+                     convertReduce<ReduceInWarpsOp>,
                      convertReduce<ReduceInThreadsOp>, convertReduce<ReduceOp>,
                      convertScan<ScanInWarpsOp>, convertScan<ScanOp>);
 }

@@ -310,7 +310,7 @@ void MatmulBuilder::finish(ArrayRef<Value> sums) {
     if (!isa<ParamOp>(inner))
       b.clone(inner, mapping);
   for (auto [tile, buffer] : llvm::zip_equal(
-           cast<YieldOp>(epilogue.getTerminator()).getTiles(), op.getC()))
+           cast<YieldOp>(epilogue.getTerminator()).getValues(), op.getC()))
     store(mapping.lookup(tile), buffer);
 }
 

@@ -149,3 +149,37 @@ tile.kernel @join(%s: !tile.buffer<16xi32, #tile.strided<[1], align = 16>, globa
   %r = tile.join_scans addi %t, %all along 0 : tensor<16xi32, #line_of_warps>, tensor<8xi32, #runs_of_all>
   tile.store %r, %o[%c0] : tensor<16xi32, #line_of_warps>, !tile.buffer<16xi32, #tile.strided<[1], align = 16>, global>
 }
+
+// A region has no number that changes nothing: whether anything comes before a run
+// decides. The combination of two halves has the earlier one first.
+// CHECK-LABEL: gpu.func @region
+// CHECK: %[[X0:.+]] = vector.extract %[[X:.+]][0] : f32 from vector<2xf32>
+// CHECK: %[[X1:.+]] = vector.extract %[[X]][1] : f32 from vector<2xf32>
+// CHECK: %[[T:.+]] = arith.subf %[[X0]], %[[X1]] : f32
+// CHECK: %[[LATER1:.+]] = arith.cmpi ne
+// CHECK: %[[O1:.+]], %{{.+}} = gpu.shuffle xor %[[T]]
+// CHECK: %[[FIRST1:.+]] = arith.select %[[LATER1]], %[[O1]], %[[T]] : f32
+// CHECK: %[[SECOND1:.+]] = arith.select %[[LATER1]], %[[T]], %[[O1]] : f32
+// CHECK: %[[T1:.+]] = arith.subf %[[FIRST1]], %[[SECOND1]] : f32
+// CHECK: %[[LATER2:.+]] = arith.cmpi ne
+// CHECK: %[[O2:.+]], %{{.+}} = gpu.shuffle xor %[[T1]]
+// CHECK: %[[BOTH:.+]] = arith.subf %[[O2]], %[[O1]] : f32
+// CHECK: %[[LONGER:.+]] = arith.select %[[LATER1]], %[[BOTH]], %[[O2]] : f32
+// CHECK: %[[PREFIX:.+]] = arith.select %[[LATER2]], %[[LONGER]], %[[O1]] : f32
+// CHECK: %[[EXISTS:.+]] = arith.ori %[[LATER1]], %[[LATER2]] : i1
+// CHECK: %[[Y0:.+]] = arith.subf %[[PREFIX]], %[[X0]] : f32
+// CHECK: %[[Z0:.+]] = arith.select %[[EXISTS]], %[[Y0]], %[[X0]] : f32
+// CHECK: %[[Y1:.+]] = arith.subf %[[PREFIX]], %[[T]] : f32
+// CHECK: %[[Z1:.+]] = arith.select %[[EXISTS]], %[[Y1]], %[[T]] : f32
+// CHECK: vector.from_elements %[[Z0]], %[[Z1]] : vector<2xf32>
+tile.kernel @region(%s: !v, %o: !v) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %t = tile.load %s[%c0] : !v -> tensor<8xf32, #line>
+  %r = tile.associative_scan %t along 0 : tensor<8xf32, #line> {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.subf %x, %y : f32
+    tile.yield %z : f32
+  }
+  tile.store %r, %o[%c0] : tensor<8xf32, #line>, !v
+}

@@ -207,6 +207,24 @@ tile.kernel @scan() attributes {num_warps = 2 : i32} {
 
 // -----
 
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
+module attributes {tile.target = "sm_80"} {
+tile.kernel @associative_scan() attributes {num_warps = 2 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %t = arith.constant dense<1.0> : tensor<16x32xf32, #mma>
+  // expected-error@+2 {{'tile.associative_scan' op scans along a dimension that is spread over warps; tile-assign-layouts chooses another layout}}
+  // expected-error@+1 {{failed to legalize operation 'tile.associative_scan'}}
+  %r = tile.associative_scan %t along 1 : tensor<16x32xf32, #mma> {
+  ^bb0(%x: f32, %y: f32):
+    %z = arith.addf %x, %y : f32
+    tile.yield %z : f32
+  }
+}
+}
+
+// -----
+
 !k = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 !bars = !tile.buffer<1xi64, #tile.padded<0, order = [0]>, shared>

@@ -213,6 +213,22 @@ tile.kernel @scans() {
   %14 = tile.scan xori %i along 1 : tensor<8x8xi64>
   // CHECK: tile.scan addf %{{.+}} along 0 : tensor<8xf64>
   %s = tile.scan addf %v along 0 : tensor<8xf64>
+  // CHECK: tile.associative_scan %{{.+}} along 1 reverse : tensor<8x8xi64> {
+  // CHECK-NEXT: ^bb0(%[[X:.+]]: i64, %[[Y:.+]]: i64):
+  // CHECK-NEXT: %[[Z:.+]] = arith.subi %[[X]], %[[Y]] : i64
+  // CHECK-NEXT: tile.yield %[[Z]] : i64
+  // CHECK-NEXT: }
+  %15 = tile.associative_scan %i along 1 reverse : tensor<8x8xi64> {
+  ^bb0(%x: i64, %y: i64):
+    %z = arith.subi %x, %y : i64
+    tile.yield %z : i64
+  }
+  // CHECK: %{{.+}}:2 = tile.associative_scan %{{.+}}, %{{.+}} along 0 : tensor<8x8xbf16>, tensor<8x8xi64> {
+  // CHECK-NEXT: ^bb0(%{{.+}}: bf16, %{{.+}}: i64, %{{.+}}: bf16, %{{.+}}: i64):
+  %16:2 = tile.associative_scan %f, %i along 0 : tensor<8x8xbf16>, tensor<8x8xi64> {
+  ^bb0(%x: bf16, %n: i64, %y: bf16, %o: i64):
+    tile.yield %y, %n : bf16, i64
+  }
   // CHECK: tile.reduce addf %{{.+}} along 0 : tensor<8xf64> -> tensor<1xf64>
   %r = tile.reduce addf %v along 0 : tensor<8xf64> -> tensor<1xf64>
   %m = arith.constant dense<0.5> : tensor<8x8xf32>

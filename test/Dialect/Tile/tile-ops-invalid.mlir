@@ -735,6 +735,115 @@ func.func @scan_buffer(%s: !b) {
 
 // -----
 
+// tile.associative_scan
+
+func.func @associative_scan_nothing() {
+  // expected-error@+1 {{'tile.associative_scan' op needs a tile}}
+  "tile.associative_scan"() ({
+    tile.yield
+  }) {dim = 0 : i64} : () -> ()
+  return
+}
+
+// -----
+
+func.func @associative_scan_dimension(%s: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.associative_scan' op dimension 2 does not exist in a tile of rank 2}}
+  %r = tile.associative_scan %s along 2 : tensor<16x8xf32> {
+  ^bb0(%x: f32, %y: f32):
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+func.func @associative_scan_shared(%s: tensor<64x32xf32, #tile.swizzle<128>>) {
+  // expected-error@+1 {{'tile.associative_scan' op works on tiles in registers}}
+  %r = tile.associative_scan %s along 1 : tensor<64x32xf32, #tile.swizzle<128>> {
+  ^bb0(%x: f32, %y: f32):
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+func.func @associative_scan_shapes(%s: tensor<16x8xf32>, %t: tensor<8x8xf32>) {
+  // expected-error@+1 {{'tile.associative_scan' op works on tiles of one shape and layout, got 'tensor<16x8xf32>' and 'tensor<8x8xf32>'}}
+  %r:2 = tile.associative_scan %s, %t along 1 : tensor<16x8xf32>, tensor<8x8xf32> {
+  ^bb0(%x: f32, %y: f32, %z: f32, %w: f32):
+    tile.yield %x, %y : f32, f32
+  }
+  return
+}
+
+// -----
+
+func.func @associative_scan_arguments(%s: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.associative_scan' op needs a region with arguments of the types 'f32', 'f32'; got 'f32', 'f16'}}
+  %r = tile.associative_scan %s along 1 : tensor<16x8xf32> {
+  ^bb0(%x: f32, %y: f16):
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+func.func @associative_scan_yield(%s: tensor<16x8xf32>) {
+  %r = tile.associative_scan %s along 1 : tensor<16x8xf32> {
+  ^bb0(%x: f32, %y: f32):
+    // expected-error@+1 {{'tile.yield' op must give numbers of the types 'f32'; got 'f32', 'f32'}}
+    tile.yield %x, %y : f32, f32
+  }
+  return
+}
+
+// -----
+
+func.func @associative_scan_end(%s: tensor<16x8xf32>) {
+  // expected-error@+1 {{'tile.associative_scan' op needs a region that ends with tile.yield}}
+  %r = tile.associative_scan %s along 1 : tensor<16x8xf32> {
+  ^bb0(%x: f32, %y: f32):
+    llvm.unreachable
+  }
+  return
+}
+
+// -----
+
+func.func @associative_scan_tile(%s: tensor<16x8xf32>) {
+  %r = tile.associative_scan %s along 1 : tensor<16x8xf32> {
+  ^bb0(%x: f32, %y: f32):
+    // expected-error@+1 {{'arith.addf' op must not be in the region of a scan, which has operations without side effects on numbers}}
+    %z = arith.addf %s, %s : tensor<16x8xf32>
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+func.func @associative_scan_effect(%s: tensor<16x8xf32>, %m: memref<f32>) {
+  %r = tile.associative_scan %s along 1 : tensor<16x8xf32> {
+  ^bb0(%x: f32, %y: f32):
+    // expected-error@+1 {{'memref.load' op must not be in the region of a scan, which has operations without side effects on numbers}}
+    %z = memref.load %m[] : memref<f32>
+    tile.yield %z : f32
+  }
+  return
+}
+
+// -----
+
+func.func @yield_elsewhere(%s: f32) {
+  // expected-error@+1 {{'tile.yield' op expects parent op to be one of 'tile.associative_scan, tile.matmul'}}
+  tile.yield %s : f32
+}
+
+// -----
+
 // tile.scan_in_warps
 
 #mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>

@@ -652,11 +652,16 @@ class Generator:
             return None
         x = self.draw.choice(found[-4:])
         axis = self.draw.randrange(len(self.program.types[x].dims))
-        return self.scan_along(x, axis, self.draw.random() < 0.5)
+        return self.scan_along(
+            x, axis, self.draw.random() < 0.5, region=self.draw.random() < 0.3
+        )
 
-    def scan_along(self, x: int, axis: int, reverse: bool, name: Optional[str] = None) -> int:
+    def scan_along(
+        self, x: int, axis: int, reverse: bool, name: Optional[str] = None, region: bool = False
+    ) -> int:
         x, name, limit = self.combined(x, axis, name)
-        return self.emit("scan", self.like(x), [x], limit, name=name, dim=axis, reverse=reverse)
+        return self.emit("scan", self.like(x), [x], limit, name=name, dim=axis, reverse=reverse,
+                         region=region)
 
     def broadcast(self) -> Optional[int]:
         found = [v for v in self.values() if len(self.program.types[v].dims) < 3]

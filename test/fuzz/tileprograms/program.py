@@ -606,12 +606,18 @@ class Writer:
         )
 
     def write_scan(self, op: Op) -> None:
-        result, value = op.results[0], op.operands[0]
-        reverse = " reverse" if op.attrs["reverse"] else ""
-        self.line(
-            f"{self.name(result)} = tile.scan {op.attrs['name']} {self.name(value)} along"
-            f" {op.attrs['dim']}{reverse} : {self.tile(value)}"
-        )
+        result, value, name = op.results[0], op.operands[0], op.attrs["name"]
+        along = f"along {op.attrs['dim']}{' reverse' if op.attrs['reverse'] else ''} : {self.tile(value)}"
+        if not op.attrs["region"]:
+            self.line(f"{self.name(result)} = tile.scan {name} {self.name(value)} {along}")
+            return
+        operation = name + "i" if name in ("maxs", "mins", "maxu", "minu") else name
+        element = self.program.types[value].dtype
+        self.line(f"{self.name(result)} = tile.associative_scan {self.name(value)} {along} {{")
+        self.line(f"^bb0(%before: {element}, %after: {element}):")
+        self.line(f"  %both = arith.{operation} %before, %after : {element}")
+        self.line(f"  tile.yield %both : {element}")
+        self.line("}")
 
     def write_broadcast(self, op: Op) -> None:
         result, value = op.results[0], op.operands[0]

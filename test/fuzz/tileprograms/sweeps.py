@@ -82,12 +82,17 @@ def scans(full: bool) -> Iterator[Case]:
         for axis in range(len(shape)):
             for _ in range(2 * len(KINDS) if full else 2):
                 dtype, kind, reverse = next(turn)
-                yield lambda g, s=shape, a=axis, d=dtype, k=kind, r=reverse: scan(g, s, a, d, k, r)
+                for region in (False, True):
+                    yield lambda g, s=shape, a=axis, d=dtype, k=kind, r=reverse, by=region: scan(
+                        g, s, a, d, k, r, by
+                    )
 
 
-def scan(g: Generator, shape: Sequence[int], axis: int, dtype: str, kind: str, reverse: bool) -> None:
+def scan(
+    g: Generator, shape: Sequence[int], axis: int, dtype: str, kind: str, reverse: bool, region: bool
+) -> None:
     x = g.load(tuple(g.dim(n) for n in shape), dtype)
-    g.store(g.scan_along(x, axis, reverse, kind))
+    g.store(g.scan_along(x, axis, reverse, kind, region))
 
 
 def reshapes(full: bool) -> Iterator[Case]:

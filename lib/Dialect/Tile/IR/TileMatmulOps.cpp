@@ -213,10 +213,10 @@ LogicalResult MatmulOp::verifyRegions() {
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   if (!yield)
     return emitOpError("needs an epilogue that ends with tile.yield");
-  if (yield.getTiles().size() != getC().size())
-    return yield.emitOpError() << "gives " << yield.getTiles().size()
+  if (yield.getValues().size() != getC().size())
+    return yield.emitOpError() << "gives " << yield.getValues().size()
                                << " tiles for " << getC().size() << " results";
-  for (auto [tile, buffer] : llvm::zip_equal(yield.getTiles(), getC())) {
+  for (auto [tile, buffer] : llvm::zip_equal(yield.getValues(), getC())) {
     Type type = getTile(cast<BufferType>(buffer.getType()).getElementType());
     if (tile.getType() != type)
       return yield.emitOpError() << "gives a tile of type " << tile.getType()

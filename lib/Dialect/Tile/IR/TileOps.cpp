@@ -906,6 +906,64 @@ LogicalResult ScanOp::verify() {
   return success();
 }
 
+LogicalResult AssociativeScanOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location>, ValueRange operands, DictionaryAttr,
+    OpaqueProperties, RegionRange, SmallVectorImpl<Type> &types) {
+  llvm::append_range(types, operands.getTypes());
+  return success();
+}
+
+LogicalResult AssociativeScanOp::verify() {
+  if (getSources().empty())
+    return emitOpError("needs a tile");
+  auto tile = cast<RankedTensorType>(getSources().front().getType());
+  if (failed(verifyDimension(*this, getDim(), tile)))
+    return failure();
+  if (isSharedTile(tile))
+    return emitOpError("works on tiles in registers");
+  for (Type type : getSources().getTypes())
+    if (cast<RankedTensorType>(type).clone(tile.getElementType()) != tile)
+      return emitOpError() << "works on tiles of one shape and layout, got "
+                           << tile << " and " << type;
+  return success();
+}
+
+LogicalResult AssociativeScanOp::verifyRegions() {
+  SmallVector<Type> elements, expected;
+  for (Type type : getSources().getTypes())
+    elements.push_back(getElementTypeOrSelf(type));
+  expected.append(elements);
+  expected.append(elements);
+  Block &block = getBody().front();
+  if (TypeRange(block.getArguments()) != TypeRange(expected)) {
+    InFlightDiagnostic diag =
+        emitOpError("needs a region with arguments of the types ");
+    llvm::interleaveComma(expected, diag);
+    diag << "; got ";
+    llvm::interleaveComma(block.getArgumentTypes(), diag);
+    return diag;
+  }
+  auto yield = dyn_cast<YieldOp>(block.getTerminator());
+  if (!yield)
+    return emitOpError("needs a region that ends with tile.yield");
+  if (yield.getOperandTypes() != TypeRange(elements)) {
+    InFlightDiagnostic diag =
+        yield.emitOpError("must give numbers of the types ");
+    llvm::interleaveComma(elements, diag);
+    diag << "; got ";
+    llvm::interleaveComma(yield.getOperandTypes(), diag);
+    return diag;
+  }
+  auto isNumber = [](Type type) { return type.isIntOrIndexOrFloat(); };
+  for (Operation &op : block.without_terminator())
+    if (op.getNumRegions() != 0 || !isMemoryEffectFree(&op) ||
+        !llvm::all_of(op.getOperandTypes(), isNumber) ||
+        !llvm::all_of(op.getResultTypes(), isNumber))
+      return op.emitOpError("must not be in the region of a scan, which has "
+                            "operations without side effects on numbers");
+  return success();
+}
+
 /// Verifies a step of a scan of runs along `dim` that warps hold. `totals` has
 /// one element for each run, and the layout `expected`.
 static LogicalResult verifyTotals(Operation *op, RankedTensorType tile,

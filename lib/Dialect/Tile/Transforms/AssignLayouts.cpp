@@ -330,7 +330,7 @@ static SmallVector<LoadOp> findSmallerSources(Value value) {
       continue;
     }
     if (!op || op->getNumRegions() != 0 || !isMemoryEffectFree(op) ||
-        isa<DotOp, ReduceOp, ScanOp>(op))
+        isa<AssociativeScanOp, DotOp, ReduceOp, ScanOp>(op))
       return {};
     for (Value operand : op->getOperands())
       if (tileType(operand))

@@ -131,22 +131,4 @@ def Tile_MatmulOp : Tile_Op<"matmul", [
   }];
 }
 
-def Tile_YieldOp : Tile_Op<"yield", [Pure, ReturnLike, Terminator,
-                                     HasParent<"::tile::MatmulOp">]> {
-  let summary = "ends the epilogue of a matrix product";
-  let description = [{
-    Gives the tile that is stored to each c.
-
-    ```mlir
-    tile.matmul %x, %w to %y : !x, !w, !y epilogue {
-    ^bb0(%sum: !sum, %row: index, %column: index):
-      %rounded = arith.truncf %sum : !sum to tensor<?x?xbf16, #tile.open<BM, BN>>
-      tile.yield %rounded : tensor<?x?xbf16, #tile.open<BM, BN>>
-    }
-    ```
-  }];
-  let arguments = (ins Variadic<Tile_Tile>:$tiles);
-  let assemblyFormat = "($tiles^ `:` qualified(type($tiles)))? attr-dict";
-}
-
 #endif // TILE_DIALECT_TILE_IR_TILEMATMULOPS_TD

@@ -907,6 +907,69 @@ def Tile_ScanOp : Tile_Op<"scan", [Pure, AllTypesMatch<["source", "result"]>,
   let hasVerifier = 1;
 }
 
+def Tile_AssociativeScanOp : Tile_Op<"associative_scan", [NoMemoryEffect,
+    RecursivelySpeculatable, SingleBlock, DeclareOpInterfaceMethods<InferTypeOpInterface>,
+    DeclareOpInterfaceMethods<Tile_TileLayoutOpInterface, ["inferLayouts", "requireLayouts"]>]> {
+  let summary = "prefix scan of tiles along one dimension by a region";
+  let description = [{
+    Like `tile.scan`, but a region combines the elements, and an element may
+    consist of the elements of several tiles at one place. The first half of the
+    arguments of the region is the combination of elements that come before those
+    in the second half. `tile.yield` gives their combination.
+
+    ```mlir
+    // h[i] = a[i] * h[i - 1] + b[i]
+    %products, %h = tile.associative_scan %a, %b along 1 : tensor<16x256xf32>, tensor<16x256xf32> {
+    ^bb0(%a0: f32, %h0: f32, %a1: f32, %b1: f32):
+      %a2 = arith.mulf %a0, %a1 : f32
+      %decayed = arith.mulf %a1, %h0 : f32
+      %h1 = arith.addf %decayed, %b1 : f32
+      tile.yield %a2, %h1 : f32, f32
+    }
+    ```
+
+    The region must be associative; it need not be commutative. With `reverse` the
+    scan starts at the end, and the elements with the higher coordinates come
+    first. Elements are grouped in any way, but keep their order, and a result
+    depends on no element behind its own.
+
+    The region has operations without side effects on numbers, each in one block. It
+    may use numbers from outside. All tiles have one shape and one layout, in which
+    one warp holds all elements along `dim`; `tile-assign-layouts` chooses it. A
+    tile of one dimension is the only row of another one
+    (`tile-expand-operations`).
+  }];
+  let arguments = (ins Variadic<Tile_Tile>:$sources,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim,
+                       UnitAttr:$reverse);
+  let results = (outs Variadic<Tile_Tile>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sources `along` $dim (`reverse` $reverse^)? attr-dict `:` qualified(type($sources)) $body
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, ReturnLike, Terminator,
+    ParentOneOf<["::tile::AssociativeScanOp", "::tile::MatmulOp"]>]> {
+  let summary = "ends the region of an operation on tiles";
+  let description = [{
+    Gives the tiles that the epilogue of a matrix product stores, one to each c, or
+    the numbers that the region of a scan combines elements to.
+
+    ```mlir
+    tile.matmul %x, %w to %y : !x, !w, !y epilogue {
+    ^bb0(%sum: !sum, %row: index, %column: index):
+      %rounded = arith.truncf %sum : !sum to tensor<?x?xbf16, #tile.open<BM, BN>>
+      tile.yield %rounded : tensor<?x?xbf16, #tile.open<BM, BN>>
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<AnyTypeOf<[Tile_Tile, AnyFloat, AnySignlessInteger]>>:$values);
+  let assemblyFormat = "($values^ `:` qualified(type($values)))? attr-dict";
+}
+
 def Tile_UnitTriangularInverseOp : Tile_Op<"unit_triangular_inverse", [Pure, AllTypesMatch<["source", "result"]>]> {
   let summary = "inverse of a lower triangular matrix with ones on its diagonal";
   let description = [{

@@ -166,7 +166,7 @@ private:
 /// outside of the loop only.
 static bool isFunctionOfIteration(Operation *op, scf::ForOp loop,
                                   const llvm::DenseSet<Operation *> &others) {
-  return !isa<DotOp, ReduceOp, ScanOp>(op) && !isWrite(op) &&
+  return !isa<AssociativeScanOp, DotOp, ReduceOp, ScanOp>(op) && !isWrite(op) &&
          llvm::all_of(op->getOperands(), [&](Value operand) {
            return operand.getParentBlock() != loop.getBody() ||
                   operand == loop.getInductionVar() ||

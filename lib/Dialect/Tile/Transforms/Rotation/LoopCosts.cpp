@@ -183,6 +183,10 @@ Work GraphBuilder::measure(Operation *op) const {
   } else if (auto scan = dyn_cast<ScanOp>(op)) {
     work.arithmetic = getCycles(scan.getKind()) * kScanCombinations * elements;
     work.latency = kReductionLatency;
+  } else if (auto scan = dyn_cast<AssociativeScanOp>(op)) {
+    work.arithmetic = scan.getBody().front().getOperations().size() *
+                      kScanCombinations * elements;
+    work.latency = kReductionLatency;
   } else if (isa<arith::DivFOp>(op) ||
              (isa<math::MathDialect>(op->getDialect()) &&
               !isa<math::FmaOp, math::AbsFOp>(op))) {
@@ -211,7 +215,7 @@ void GraphBuilder::addOperations() {
       part.latency += work.latency;
       all.arithmetic += work.arithmetic * groups;
       all.exponentials += work.exponentials * groups;
-      if (isa<ReduceOp, ScanOp>(op))
+      if (isa<AssociativeScanOp, ReduceOp, ScanOp>(op))
         times[node] += std::exchange(part, Work()).time();
     };
     for (Operation *op : body.nodes[node]) {
