@@ -204,7 +204,7 @@ public:
 
   ScannedRuns scanRuns(ValueRange vectors, const Layout &layout,
                        int64_t length);
-  ElementMap join(Value vector, const Layout &layout, Value totals,
+  ElementMap join(ValueRange vectors, const Layout &layout, ValueRange totals,
                   const Layout &totalsLayout);
   SmallVector<Value> toVectors(const ElementMap &values, const Layout &layout,
                                int64_t length = 1);
@@ -445,16 +445,17 @@ ScannedRuns Scanner::scanRuns(ValueRange vectors, const Layout &layout,
 }
 
 /// Completes the scans of the runs that warps hold by the totals of all runs.
-ElementMap Scanner::join(Value vector, const Layout &layout, Value totals,
-                         const Layout &totalsLayout) {
+ElementMap Scanner::join(ValueRange vectors, const Layout &layout,
+                         ValueRange totals, const Layout &totalsLayout) {
   int64_t length = layout.runInWarps(dim);
   Digit runs = {layout.shape()[dim] / length, dim, 1};
   ElementMap joined = toMap(totals, totalsLayout);
   ElementMap prefixes = scanRegisters(joined, runs, /*inclusive=*/false);
-  ElementMap elements = toMap(vector, layout), chosen;
-  for (auto &[run, prefix] : prefixes)
-    if (prefix.empty())
-      prefix = combination.emitNeutral(elements.begin()->second);
+  ElementMap elements = toMap(vectors, layout);
+  if (combination.hasNeutral())
+    for (auto &[run, prefix] : prefixes)
+      if (prefix.empty())
+        prefix = combination.emitNeutral(elements.begin()->second);
 
   // The thread holds the runs at these distances from those of its registers.
   Layout places = layout.reduceRuns(dim, length);
@@ -467,21 +468,42 @@ ElementMap Scanner::join(Value vector, const Layout &layout, Value totals,
   for (int64_t distance : distances)
     choices.push_back({distance, b.equal(own, b.i32(distance))});
 
+  auto choose = [&](const Coordinates &run) {
+    Prefix chosen;
+    Value isFirst;
+    for (auto [distance, isOwn] : choices) {
+      Coordinates candidate = run;
+      candidate[dim] += distance;
+      const Elements &values = prefixes.at(candidate);
+      if (values.empty())
+        isFirst = isOwn;
+      else
+        chosen.elements = chosen.elements.empty()
+                              ? values
+                              : select(isOwn, values, chosen.elements);
+    }
+    // Nothing comes before the first run.
+    if (isFirst && !chosen.elements.empty())
+      chosen.exists = arith::XOrIOp::create(
+          b, isFirst, arith::ConstantOp::create(b, b.getBoolAttr(true)));
+    return chosen;
+  };
+  PrefixMap chosen;
   for (auto &[coordinates, element] : elements) {
     Coordinates run = coordinates;
     run[dim] /= length;
-    Elements &prefix = chosen[run];
-    if (prefix.empty())
-      for (auto [distance, isOwn] : choices) {
-        Coordinates candidate = run;
-        candidate[dim] += distance;
-        const Elements &values = prefixes.at(candidate);
-        prefix = prefix.empty() ? values : select(isOwn, values, prefix);
-      }
-    element = combination.emit(prefix, element);
+    auto [prefix, isNew] = chosen.try_emplace(run);
+    if (isNew)
+      prefix->second = choose(run);
+    element = complete(prefix->second, element);
   }
   return elements;
 }
+
+/// The error for a scan that has not been decomposed.
+static constexpr StringLiteral kSpreadOverWarps =
+    "scans along a dimension that is spread over warps; run "
+    "tile-decompose-reductions first";
 
 /// Converts ScanInWarpsOp, and ScanOp along a dimension that no two warps
 /// share.
@@ -493,8 +515,7 @@ static LogicalResult convertScan(OpT op, typename OpT::Adaptor operands,
   int64_t length = layout.runInWarps(dim);
   constexpr bool inWarps = std::is_same_v<OpT, ScanInWarpsOp>;
   if (!inWarps && length != layout.shape()[dim])
-    return op.emitOpError("scans along a dimension that is spread over warps; "
-                          "run tile-decompose-reductions first");
+    return op.emitOpError(kSpreadOverWarps);
   Scanner scanner(b, Combination(b, op.getKind()), dim, op.getReverse());
   ScannedRuns runs = scanner.scanRuns(operands.getSource(), layout, length);
   SmallVector<Value> results = scanner.toVectors(runs.elements, layout);
@@ -505,19 +526,39 @@ static LogicalResult convertScan(OpT op, typename OpT::Adaptor operands,
   return b.replaceAll(op, results);
 }
 
-static LogicalResult convertAssociativeScan(AssociativeScanOp op,
-                                            AssociativeScanOp::Adaptor operands,
-                                            Lowering &b) {
+/// Converts AssociativeScanInWarpsOp, and AssociativeScanOp along a dimension
+/// that no two warps share.
+template <typename OpT>
+static LogicalResult
+convertAssociativeScan(OpT op, typename OpT::Adaptor operands, Lowering &b) {
   Layout layout = layoutOf(op.getSources().front());
   unsigned dim = op.getDim();
-  int64_t length = layout.shape()[dim];
-  if (layout.runInWarps(dim) != length)
-    return op.emitOpError("scans along a dimension that is spread over warps; "
-                          "tile-assign-layouts chooses another layout");
+  int64_t length = layout.runInWarps(dim);
+  constexpr bool inWarps = std::is_same_v<OpT, AssociativeScanInWarpsOp>;
+  if (!inWarps && length != layout.shape()[dim])
+    return op.emitOpError(kSpreadOverWarps);
   Scanner scanner(b, Combination(b, op.getBody().front()), dim,
                   op.getReverse());
   ScannedRuns runs = scanner.scanRuns(operands.getSources(), layout, length);
-  return b.replaceAll(op, scanner.toVectors(runs.elements, layout));
+  SmallVector<Value> results = scanner.toVectors(runs.elements, layout);
+  if constexpr (inWarps)
+    llvm::append_range(
+        results, scanner.toVectors(runs.totals,
+                                   layoutOf(op.getTotals().front()), length));
+  return b.replaceAll(op, results);
+}
+
+static LogicalResult
+convertJoinAssociativeScans(JoinAssociativeScansOp op,
+                            JoinAssociativeScansOp::Adaptor operands,
+                            Lowering &b) {
+  Layout layout = layoutOf(op.getSources().front());
+  Scanner scanner(b, Combination(b, op.getBody().front()), op.getDim(),
+                  op.getReverse());
+  ElementMap elements =
+      scanner.join(operands.getSources(), layout, operands.getTotals(),
+                   layoutOf(op.getTotals().front()));
+  return b.replaceAll(op, scanner.toVectors(elements, layout));
 }
 
 static LogicalResult
@@ -532,7 +573,9 @@ convertJoinScans(JoinScansOp op, JoinScansOp::Adaptor operands, Lowering &b) {
 }
 
 void tile::addReduceConversions(ConversionAdder &conversions) {
-  conversions.addAll(convertAssociativeScan, convertJoinScans,
+  conversions.addAll(convertAssociativeScan<AssociativeScanInWarpsOp>,
+                     convertAssociativeScan<AssociativeScanOp>,
+                     convertJoinAssociativeScans, convertJoinScans,
                      convertReduce<ReduceInWarpsOp>,
                      convertReduce<ReduceInThreadsOp>, convertReduce<ReduceOp>,
                      convertScan<ScanInWarpsOp>, convertScan<ScanOp>);

@@ -213,7 +213,7 @@ tile.kernel @associative_scan() attributes {num_warps = 2 : i32} {
   %c0 = arith.constant 0 : index
   tile.grid %c0, %c0, %c0
   %t = arith.constant dense<1.0> : tensor<16x32xf32, #mma>
-  // expected-error@+2 {{'tile.associative_scan' op scans along a dimension that is spread over warps; tile-assign-layouts chooses another layout}}
+  // expected-error@+2 {{'tile.associative_scan' op scans along a dimension that is spread over warps; run tile-decompose-reductions first}}
   // expected-error@+1 {{failed to legalize operation 'tile.associative_scan'}}
   %r = tile.associative_scan %t along 1 : tensor<16x32xf32, #mma> {
   ^bb0(%x: f32, %y: f32):

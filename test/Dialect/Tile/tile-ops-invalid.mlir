@@ -838,8 +838,119 @@ func.func @associative_scan_effect(%s: tensor<16x8xf32>, %m: memref<f32>) {
 // -----
 
 func.func @yield_elsewhere(%s: f32) {
-  // expected-error@+1 {{'tile.yield' op expects parent op to be one of 'tile.associative_scan, tile.matmul'}}
+  // expected-error@+1 {{'tile.yield' op expects parent op to be one of 'tile.associative_scan, tile.associative_scan_in_warps, tile.join_associative_scans, tile.matmul'}}
   tile.yield %s : f32
+}
+
+// -----
+
+// tile.associative_scan_in_warps, tile.join_associative_scans
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+#totals = #tile.layout<register = [2 -> d0 * 8, 2 -> d1 * 4], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
+
+func.func @associative_scan_in_warps_totals(%s: tensor<16x64xf32, #mma>) {
+  // expected-error@+1 {{'tile.associative_scan_in_warps' op gives a result and totals for each tile}}
+  %r:3 = tile.associative_scan_in_warps %s along 1 : (tensor<16x64xf32, #mma>) -> (tensor<16x64xf32, #mma>, tensor<16x8xf32, #totals>, tensor<16x8xf32, #totals>) {
+  ^bb0(%x: f32, %y: f32):
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+#totals = #tile.layout<register = [2 -> d0 * 8, 2 -> d1 * 4], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
+
+func.func @associative_scan_in_warps_dimension(%s: tensor<16x64xf32, #mma>) {
+  // expected-error@+1 {{'tile.associative_scan_in_warps' op dimension 2 does not exist in a tile of rank 2}}
+  %r, %t = tile.associative_scan_in_warps %s along 2 : (tensor<16x64xf32, #mma>) -> (tensor<16x64xf32, #mma>, tensor<16x8xf32, #totals>) {
+  ^bb0(%x: f32, %y: f32):
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+#totals = #tile.layout<register = [2 -> d0 * 8, 2 -> d1 * 4], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
+
+func.func @associative_scan_in_warps_type(%s: tensor<16x64xf32, #mma>) {
+  // expected-error@+1 {{'tile.associative_scan_in_warps' op gives tiles of the types that it gets}}
+  %r, %t = tile.associative_scan_in_warps %s along 1 : (tensor<16x64xf32, #mma>) -> (tensor<16x64xf16, #mma>, tensor<16x8xf32, #totals>) {
+  ^bb0(%x: f32, %y: f32):
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+func.func @associative_scan_in_warps_not_laid_out(%s: tensor<16x64xf32>) {
+  // expected-error@+1 {{'tile.associative_scan_in_warps' op needs tiles that are laid out in registers, got 'tensor<16x64xf32>'}}
+  %r, %t = tile.associative_scan_in_warps %s along 1 : (tensor<16x64xf32>) -> (tensor<16x64xf32>, tensor<16x8xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+#totals = #tile.layout<register = [2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
+
+func.func @associative_scan_in_warps_shape(%s: tensor<16x64xf32, #mma>) {
+  // expected-error@+1 {{'tile.associative_scan_in_warps' op expected totals of shape [16, 8], one for each 8 elements along dimension 1, got [16, 4]}}
+  %r, %t = tile.associative_scan_in_warps %s along 1 : (tensor<16x64xf32, #mma>) -> (tensor<16x64xf32, #mma>, tensor<16x4xf32, #totals>) {
+  ^bb0(%x: f32, %y: f32):
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+#all = #tile.layout<register = [8 -> d1, 2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> 0]>
+
+func.func @join_associative_scans_totals(%s: tensor<16x64xf32, #mma>, %t: tensor<16x8xf32, #all>) {
+  // expected-error@+1 {{'tile.join_associative_scans' op needs totals for each tile}}
+  %r = tile.join_associative_scans %s, %t, %t along 1 : (tensor<16x64xf32, #mma>, tensor<16x8xf32, #all>, tensor<16x8xf32, #all>) -> tensor<16x64xf32, #mma> {
+  ^bb0(%x: f32, %y: f32):
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+#all = #tile.layout<register = [8 -> d1, 2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> 0]>
+
+func.func @join_associative_scans_element(%s: tensor<16x64xf32, #mma>, %t: tensor<16x8xf16, #all>) {
+  // expected-error@+1 {{'tile.join_associative_scans' op element types differ: 'f32' and 'f16'}}
+  %r = tile.join_associative_scans %s, %t along 1 : (tensor<16x64xf32, #mma>, tensor<16x8xf16, #all>) -> tensor<16x64xf32, #mma> {
+  ^bb0(%x: f32, %y: f32):
+    tile.yield %x : f32
+  }
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+#totals = #tile.layout<register = [2 -> d0 * 8, 2 -> d1 * 4], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
+
+func.func @join_associative_scans_layout(%s: tensor<16x64xf32, #mma>, %t: tensor<16x8xf32, #totals>) {
+  // expected-error@+1 {{'tile.join_associative_scans' op each thread must have the totals of all runs for its elements}}
+  %r = tile.join_associative_scans %s, %t along 1 : (tensor<16x64xf32, #mma>, tensor<16x8xf32, #totals>) -> tensor<16x64xf32, #mma> {
+  ^bb0(%x: f32, %y: f32):
+    tile.yield %x : f32
+  }
+  return
 }
 
 // -----

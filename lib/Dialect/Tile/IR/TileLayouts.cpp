@@ -180,45 +180,8 @@ void AssociativeScanOp::inferLayouts(Value, LayoutAttrInterface layout,
     propose(tile, layout);
 }
 
-/// Returns the layout of `tile`, or another one if several warps share the
-/// elements along `dim` in it. In the other one, warps go along the other
-/// dimensions, and so do lanes first. A thread has neighbours along `dim`.
-static LayoutAttrInterface getLayoutOfRows(RankedTensorType tile,
-                                           unsigned dim) {
-  Layout layout = getCanonicalLayout(tile);
-  if (layout.runInWarps(dim) == tile.getDimSize(dim))
-    return getLayoutAttr(tile);
-  SmallVector<int64_t> left(tile.getShape()), strides(tile.getRank(), 1), order;
-  for (int64_t other = tile.getRank(); other-- > 0;)
-    if (other != dim)
-      order.push_back(other);
-  order.push_back(dim);
-  auto take = [&](Digits &digits, int64_t count, ArrayRef<int64_t> dims) {
-    for (int64_t d : dims)
-      if (int64_t taken = std::gcd(count, left[d]); taken != 1) {
-        digits.push_back({taken, unsigned(d), strides[d]});
-        strides[d] *= taken;
-        left[d] /= taken;
-        count /= taken;
-      }
-    if (count != 1)
-      digits.push_back({count, 0, 0}); // copies
-  };
-  Digits registers, lanes, warps;
-  int64_t width = std::gcd(128 / std::max(tile.getElementTypeBitWidth(), 8u),
-                           tile.getDimSize(dim));
-  take(registers, width, order.back());
-  take(warps, layout.axisSize(kWarp), ArrayRef(order).drop_back());
-  take(lanes, layout.axisSize(kLane), order);
-  for (int64_t d : order)
-    take(registers, left[d], d);
-  return DistributedAttr::get(
-      tile.getContext(),
-      Layout::distributed(registers, lanes, warps, tile.getShape()));
-}
-
 void AssociativeScanOp::requireLayouts(LayoutRequirements &requirements) {
-  LayoutAttrInterface layout = getLayoutOfRows(
+  LayoutAttrInterface layout = getScanLayout(
       cast<RankedTensorType>(getSources().front().getType()), getDim());
   for (OpOperand &source : getSourcesMutable())
     requirements.requireOperand(source, layout);

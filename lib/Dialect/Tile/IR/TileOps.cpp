@@ -913,31 +913,35 @@ LogicalResult AssociativeScanOp::inferReturnTypes(
   return success();
 }
 
-LogicalResult AssociativeScanOp::verify() {
-  if (getSources().empty())
-    return emitOpError("needs a tile");
-  auto tile = cast<RankedTensorType>(getSources().front().getType());
-  if (failed(verifyDimension(*this, getDim(), tile)))
+/// Verifies the tiles of a scan by a region.
+template <typename OpT> static LogicalResult verifyScannedTiles(OpT op) {
+  if (op.getSources().empty())
+    return op.emitOpError("needs a tile");
+  auto tile = cast<RankedTensorType>(op.getSources().front().getType());
+  if (failed(verifyDimension(op, op.getDim(), tile)))
     return failure();
   if (isSharedTile(tile))
-    return emitOpError("works on tiles in registers");
-  for (Type type : getSources().getTypes())
+    return op.emitOpError("works on tiles in registers");
+  for (Type type : op.getSources().getTypes())
     if (cast<RankedTensorType>(type).clone(tile.getElementType()) != tile)
-      return emitOpError() << "works on tiles of one shape and layout, got "
-                           << tile << " and " << type;
+      return op.emitOpError() << "works on tiles of one shape and layout, got "
+                              << tile << " and " << type;
+  if (op.getResults().getTypes() != op.getSources().getTypes())
+    return op.emitOpError("gives tiles of the types that it gets");
   return success();
 }
 
-LogicalResult AssociativeScanOp::verifyRegions() {
+/// Verifies the region of a scan.
+template <typename OpT> static LogicalResult verifyScanRegion(OpT op) {
   SmallVector<Type> elements, expected;
-  for (Type type : getSources().getTypes())
+  for (Type type : op.getSources().getTypes())
     elements.push_back(getElementTypeOrSelf(type));
   expected.append(elements);
   expected.append(elements);
-  Block &block = getBody().front();
+  Block &block = op.getBody().front();
   if (TypeRange(block.getArguments()) != TypeRange(expected)) {
     InFlightDiagnostic diag =
-        emitOpError("needs a region with arguments of the types ");
+        op.emitOpError("needs a region with arguments of the types ");
     llvm::interleaveComma(expected, diag);
     diag << "; got ";
     llvm::interleaveComma(block.getArgumentTypes(), diag);
@@ -945,7 +949,7 @@ LogicalResult AssociativeScanOp::verifyRegions() {
   }
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   if (!yield)
-    return emitOpError("needs a region that ends with tile.yield");
+    return op.emitOpError("needs a region that ends with tile.yield");
   if (yield.getOperandTypes() != TypeRange(elements)) {
     InFlightDiagnostic diag =
         yield.emitOpError("must give numbers of the types ");
@@ -955,13 +959,19 @@ LogicalResult AssociativeScanOp::verifyRegions() {
     return diag;
   }
   auto isNumber = [](Type type) { return type.isIntOrIndexOrFloat(); };
-  for (Operation &op : block.without_terminator())
-    if (op.getNumRegions() != 0 || !isMemoryEffectFree(&op) ||
-        !llvm::all_of(op.getOperandTypes(), isNumber) ||
-        !llvm::all_of(op.getResultTypes(), isNumber))
-      return op.emitOpError("must not be in the region of a scan, which has "
-                            "operations without side effects on numbers");
+  for (Operation &inner : block.without_terminator())
+    if (inner.getNumRegions() != 0 || !isMemoryEffectFree(&inner) ||
+        !llvm::all_of(inner.getOperandTypes(), isNumber) ||
+        !llvm::all_of(inner.getResultTypes(), isNumber))
+      return inner.emitOpError("must not be in the region of a scan, which has "
+                               "operations without side effects on numbers");
   return success();
+}
+
+LogicalResult AssociativeScanOp::verify() { return verifyScannedTiles(*this); }
+
+LogicalResult AssociativeScanOp::verifyRegions() {
+  return verifyScanRegion(*this);
 }
 
 /// Verifies a step of a scan of runs along `dim` that warps hold. `totals` has
@@ -990,6 +1000,55 @@ LogicalResult ScanInWarpsOp::verify() {
       *this, source, getDim(), totals,
       layout.reduceRuns(getDim(), layout.runInWarps(getDim())),
       "the totals must have the layout that a reduction of each run leaves");
+}
+
+LogicalResult AssociativeScanInWarpsOp::verify() {
+  if (getNumResults() != 2 * getNumOperands())
+    return emitOpError("gives a result and totals for each tile");
+  if (failed(verifyScannedTiles(*this)))
+    return failure();
+  for (auto [source, total] :
+       llvm::zip_equal(getSources().getTypes(), getTotals().getTypes())) {
+    auto tile = cast<RankedTensorType>(source);
+    auto totals = cast<RankedTensorType>(total);
+    if (failed(verifyInRegisters(*this, tile, totals)))
+      return failure();
+    Layout layout = getCanonicalLayout(tile);
+    if (failed(verifyTotals(
+            *this, tile, getDim(), totals,
+            layout.reduceRuns(getDim(), layout.runInWarps(getDim())),
+            "the totals must have the layout that a reduction of each run "
+            "leaves")))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult AssociativeScanInWarpsOp::verifyRegions() {
+  return verifyScanRegion(*this);
+}
+
+LogicalResult JoinAssociativeScansOp::verify() {
+  if (getNumOperands() != 2 * getNumResults())
+    return emitOpError("needs totals for each tile");
+  if (failed(verifyScannedTiles(*this)))
+    return failure();
+  for (auto [source, total] :
+       llvm::zip_equal(getSources().getTypes(), getTotals().getTypes())) {
+    auto tile = cast<RankedTensorType>(source);
+    auto totals = cast<RankedTensorType>(total);
+    if (failed(verifyInRegisters(*this, tile, totals)) ||
+        failed(verifyTotals(
+            *this, tile, getDim(), totals,
+            getCanonicalLayout(tile).allRuns(getDim()),
+            "each thread must have the totals of all runs for its elements")))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult JoinAssociativeScansOp::verifyRegions() {
+  return verifyScanRegion(*this);
 }
 
 LogicalResult JoinScansOp::verify() {

@@ -117,6 +117,40 @@ static void decompose(ScanOp scan) {
                                            scan.getReverse());
 }
 
+/// Copies the region of a scan.
+static void cloneBody(RewriterBase &rewriter, Region &from, Region &to) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.cloneRegionBefore(from, to, to.end());
+}
+
+static void decompose(AssociativeScanOp scan) {
+  auto tile = cast<RankedTensorType>(scan.getSources().front().getType());
+  int64_t dim = scan.getDim(), warps = countWarps(tile, dim);
+  if (warps == 1)
+    return;
+  reportExchange(scan, "scan", warps, dim);
+  IRRewriter rewriter(scan);
+  Location loc = scan.getLoc();
+  Layout layout = getCanonicalLayout(tile);
+  Layout totals = layout.reduceRuns(dim, layout.runInWarps(dim));
+  SmallVector<Type> types(scan.getResultTypes()), totalTypes;
+  for (Type type : types)
+    totalTypes.push_back(withLayout(cast<RankedTensorType>(type), totals));
+  auto partial = AssociativeScanInWarpsOp::create(rewriter, loc, types,
+                                                  totalTypes, scan.getSources(),
+                                                  dim, scan.getReverse());
+  cloneBody(rewriter, scan.getBody(), partial.getBody());
+  SmallVector<Value> all;
+  for (auto [type, total] : llvm::zip_equal(types, partial.getTotals()))
+    all.push_back(ConvertLayoutOp::create(
+        rewriter, loc,
+        withLayout(cast<RankedTensorType>(type), layout.allRuns(dim)), total));
+  auto joined = JoinAssociativeScansOp::create(
+      rewriter, loc, types, partial.getResults(), all, dim, scan.getReverse());
+  cloneBody(rewriter, scan.getBody(), joined.getBody());
+  rewriter.replaceOp(scan, joined);
+}
+
 namespace {
 struct DecomposeReductions
     : tile::impl::TileDecomposeReductionsBase<DecomposeReductions> {
@@ -127,6 +161,8 @@ struct DecomposeReductions
       if (auto reduce = dyn_cast<ReduceOp>(op))
         decompose(reduce);
       else if (auto scan = dyn_cast<ScanOp>(op))
+        decompose(scan);
+      else if (auto scan = dyn_cast<AssociativeScanOp>(op))
         decompose(scan);
     });
   }

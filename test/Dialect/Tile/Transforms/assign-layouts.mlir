@@ -217,22 +217,23 @@ tile.kernel @scan_elsewhere(%x: !r, %o: !r) {
   tile.store %y, %o[%c0, %c0] : tensor<64x256xf32>, !r
 }
 
-// In the layout of a scan by a region, one warp holds the columns of a row.
+// So does a scan by a region, also of several tiles.
 // CHECK-LABEL: tile.kernel @associative_scan
 tile.kernel @associative_scan(%x: !r, %o: !r) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
   // SM80: %[[T:.+]] = tile.load {{.*}} -> tensor<2x1024xf32, #[[LOADED:.+]]>
-  // SM80: %[[C:.+]] = tile.convert_layout %[[T]] : tensor<2x1024xf32, #[[LOADED]]> -> tensor<2x1024xf32, #[[SCANNED:.+]]>
-  // SM80: %[[Y:.+]] = tile.associative_scan %[[C]] along 1 : tensor<2x1024xf32, #[[SCANNED]]>
+  // SM80: %[[Y:.+]]:2 = tile.associative_scan %[[T]], %[[T]] along 1 : tensor<2x1024xf32, #[[LOADED]]>, tensor<2x1024xf32, #[[LOADED]]>
+  // SM80: tile.store %[[Y]]#1,
   %t = tile.load %x[%c0, %c0] : !r -> tensor<2x1024xf32>
-  %y = tile.associative_scan %t along 1 : tensor<2x1024xf32> {
-  ^bb0(%a: f32, %b: f32):
-    %c = arith.mulf %a, %b : f32
-    tile.yield %c : f32
+  %y:2 = tile.associative_scan %t, %t along 1 : tensor<2x1024xf32>, tensor<2x1024xf32> {
+  ^bb0(%a: f32, %b: f32, %c: f32, %d: f32):
+    %e = arith.mulf %a, %c : f32
+    %f = arith.addf %b, %d : f32
+    tile.yield %e, %f : f32, f32
   }
-  tile.store %y, %o[%c0, %c0] : tensor<2x1024xf32>, !r
+  tile.store %y#1, %o[%c0, %c0] : tensor<2x1024xf32>, !r
 }
 
 // A broadcast may grow a tile beyond the one that was reduced. The layout of

@@ -86,6 +86,33 @@ tile.kernel @scan_across(%s: f32, %o: !tile.buffer<16x64xf32, #tile.strided<[64,
   tile.store %r, %o[%c0, %c0] : tensor<16x64xf32, #columns>, !tile.buffer<16x64xf32, #tile.strided<[64, 1]>, global>
 }
 
+// The region of a scan combines runs and totals.
+// CHECK-LABEL: tile.kernel @associative_scan_across
+tile.kernel @associative_scan_across(%s: f32, %n: i32, %o: !tile.buffer<16x64xf32, #tile.strided<[64, 1]>, global>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tensor.splat %s : tensor<16x64xf32, #columns>
+  %i = tensor.splat %n : tensor<16x64xi32, #columns>
+  // REMARK: scan through shared memory: 4 warps share the elements along dimension 1
+  // CHECK: %[[P:.+]]:2, %[[T:.+]]:2 = tile.associative_scan_in_warps %{{.+}}, %{{.+}} along 1 reverse : (tensor<16x64xf32, #[[COLUMNS]]>, tensor<16x64xi32, #[[COLUMNS]]>) -> (tensor<16x64xf32, #[[COLUMNS]]>, tensor<16x64xi32, #[[COLUMNS]]>, tensor<16x8xf32, #[[TOTAL]]>, tensor<16x8xi32, #[[TOTAL]]>) {
+  // CHECK: arith.addi
+  // CHECK: tile.yield
+  // CHECK: %[[Q:.+]] = tile.convert_layout %[[T]]#0 : tensor<16x8xf32, #[[TOTAL]]> -> tensor<16x8xf32, #[[TOTALS_OF_ALL]]>
+  // CHECK: %[[M:.+]] = tile.convert_layout %[[T]]#1 : tensor<16x8xi32, #[[TOTAL]]> -> tensor<16x8xi32, #[[TOTALS_OF_ALL]]>
+  // CHECK: %[[R:.+]]:2 = tile.join_associative_scans %[[P]]#0, %[[P]]#1, %[[Q]], %[[M]] along 1 reverse :
+  // CHECK: arith.addi
+  // CHECK: tile.yield
+  // CHECK: tile.store %[[R]]#0
+  %r:2 = tile.associative_scan %t, %i along 1 reverse : tensor<16x64xf32, #columns>, tensor<16x64xi32, #columns> {
+  ^bb0(%a: f32, %b: i32, %c: f32, %d: i32):
+    %e = arith.mulf %a, %c : f32
+    %f = arith.addi %b, %d : i32
+    tile.yield %e, %f : f32, i32
+  }
+  tile.store %r#0, %o[%c0, %c0] : tensor<16x64xf32, #columns>, !tile.buffer<16x64xf32, #tile.strided<[64, 1]>, global>
+}
+
 // Tiles without layouts are unchanged.
 // CHECK-LABEL: tile.kernel @plain
 tile.kernel @plain(%s: f32) {

@@ -933,11 +933,9 @@ def Tile_AssociativeScanOp : Tile_Op<"associative_scan", [NoMemoryEffect,
     first. Elements are grouped in any way, but keep their order, and a result
     depends on no element behind its own.
 
-    The region has operations without side effects on numbers, each in one block. It
-    may use numbers from outside. All tiles have one shape and one layout, in which
-    one warp holds all elements along `dim`; `tile-assign-layouts` chooses it. A
-    tile of one dimension is the only row of another one
-    (`tile-expand-operations`).
+    The region has operations without side effects on numbers. It may use numbers
+    from outside. All tiles have one shape and one layout. A tile of one dimension
+    is the only row of another one (`tile-expand-operations`).
   }];
   let arguments = (ins Variadic<Tile_Tile>:$sources,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$dim,
@@ -951,8 +949,69 @@ def Tile_AssociativeScanOp : Tile_Op<"associative_scan", [NoMemoryEffect,
   let hasRegionVerifier = 1;
 }
 
+def Tile_AssociativeScanInWarpsOp : Tile_Op<"associative_scan_in_warps", [NoMemoryEffect,
+    RecursivelySpeculatable, SingleBlock, SameVariadicResultSize]> {
+  let summary = "scans the runs of tiles that warps hold by a region";
+  let description = [{
+    Is to `tile.associative_scan` what `tile.scan_in_warps` is to `tile.scan`. The
+    totals follow the results.
+
+    ```mlir
+    #mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+    #totals = #tile.layout<register = [2 -> d0 * 8, 2 -> d1 * 4], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
+    %part, %total = tile.associative_scan_in_warps %s along 1
+        : (tensor<16x64xf32, #mma>) -> (tensor<16x64xf32, #mma>, tensor<16x8xf32, #totals>) {
+    ^bb0(%x: f32, %y: f32):
+      %z = arith.mulf %x, %y : f32
+      tile.yield %z : f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Tile>:$sources,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim,
+                       UnitAttr:$reverse);
+  let results = (outs Variadic<Tile_Tile>:$results, Variadic<Tile_Tile>:$totals);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $sources `along` $dim (`reverse` $reverse^)? attr-dict `:` functional-type(operands, results) $body
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Tile_JoinAssociativeScansOp : Tile_Op<"join_associative_scans", [NoMemoryEffect,
+    RecursivelySpeculatable, SingleBlock, SameVariadicOperandSize]> {
+  let summary = "makes a scan by a region of the scans of its runs";
+  let description = [{
+    Is to `tile.associative_scan` what `tile.join_scans` is to `tile.scan`. The
+    totals follow the sources.
+
+    ```mlir
+    #mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+    #all = #tile.layout<register = [8 -> d1, 2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> 0]>
+    %y = tile.join_associative_scans %s, %total along 1
+        : (tensor<16x64xf32, #mma>, tensor<16x8xf32, #all>) -> tensor<16x64xf32, #mma> {
+    ^bb0(%x: f32, %y: f32):
+      %z = arith.mulf %x, %y : f32
+      tile.yield %z : f32
+    }
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Tile>:$sources, Variadic<Tile_Tile>:$totals,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$dim,
+                       UnitAttr:$reverse);
+  let results = (outs Variadic<Tile_Tile>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    operands `along` $dim (`reverse` $reverse^)? attr-dict `:` functional-type(operands, results) $body
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
 def Tile_YieldOp : Tile_Op<"yield", [Pure, ReturnLike, Terminator,
-    ParentOneOf<["::tile::AssociativeScanOp", "::tile::MatmulOp"]>]> {
+    ParentOneOf<["::tile::AssociativeScanOp", "::tile::AssociativeScanInWarpsOp",
+                 "::tile::JoinAssociativeScansOp", "::tile::MatmulOp"]>]> {
   let summary = "ends the region of an operation on tiles";
   let description = [{
     Gives the tiles that the epilogue of a matrix product stores, one to each c, or
