@@ -77,28 +77,6 @@ static void expand(ReduceOp reduce) {
   reduce.setDim(1);
 }
 
-/// A scan of tiles of one dimension is that of the only rows of others.
-static void expand(AssociativeScanOp scan) {
-  auto source = cast<RankedTensorType>(scan.getSources().front().getType());
-  if (source.getRank() > 1)
-    return;
-  OpBuilder b(scan);
-  Location loc = scan.getLoc();
-  for (OpOperand &operand : scan.getSourcesMutable()) {
-    auto tile = cast<RankedTensorType>(operand.get().getType());
-    operand.set(ReshapeOp::create(b, loc, tile.clone({1, source.getDimSize(0)}),
-                                  operand.get()));
-  }
-  b.setInsertionPointAfter(scan);
-  for (OpResult result : scan->getResults()) {
-    Type tile = result.getType();
-    result.setType(scan.getSources()[result.getResultNumber()].getType());
-    auto row = ReshapeOp::create(b, loc, tile, result);
-    result.replaceAllUsesExcept(row, row);
-  }
-  scan.setDim(1);
-}
-
 /// Moves the operations of `from` to the end of `to`, an empty region of one
 /// block, or one with a terminator that is replaced.
 static void moveBody(RewriterBase &rewriter, Region &from, Region &to) {
@@ -152,7 +130,6 @@ struct ExpandOperations
   void runOnOperation() override {
     getOperation().walk([](MaskedLoadOp load) { expand(load); });
     getOperation().walk([](ReduceOp reduce) { expand(reduce); });
-    getOperation().walk([](AssociativeScanOp scan) { expand(scan); });
     getOperation().walk(expandTriangularInverse);
     getOperation().walk([](scf::IndexSwitchOp choice) { expand(choice); });
   }

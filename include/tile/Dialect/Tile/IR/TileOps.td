@@ -934,8 +934,7 @@ def Tile_AssociativeScanOp : Tile_Op<"associative_scan", [NoMemoryEffect,
     depends on no element behind its own.
 
     The region has operations without side effects on numbers. It may use numbers
-    from outside. All tiles have one shape and one layout. A tile of one dimension
-    is the only row of another one (`tile-expand-operations`).
+    from outside. All tiles have one shape and one layout.
   }];
   let arguments = (ins Variadic<Tile_Tile>:$sources,
                        ConfinedAttr<I64Attr, [IntNonNegative]>:$dim,
