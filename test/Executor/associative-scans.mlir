@@ -39,7 +39,6 @@ tile.kernel @scans(%a: !f, %b: !f, %n: !i,
   %c1 = arith.constant 1 : index
   tile.grid %c1, %c1, %c1
   %quarter = arith.constant dense<0.25> : !ft
-  %one = arith.constant 1 : i32
   %all = tile.load %a[%c0, %c0] : !f -> !ft
   %at = arith.mulf %all, %quarter : !ft
   %bt = tile.load %b[%c0, %c0] : !f -> !ft
@@ -78,6 +77,7 @@ tile.kernel @scans(%a: !f, %b: !f, %n: !i,
   tile.store %up1t, %up1[%c0, %c0] : !ft, !f
   %last0t = tile.associative_scan %nt along 0 reverse : !it {
   ^bb0(%x: i32, %y: i32):
+    %one = arith.constant 1 : i32
     %bit = arith.andi %y, %one : i32
     %isOdd = arith.cmpi eq, %bit, %one : i32
     %s = arith.select %isOdd, %y, %x : i32
@@ -86,6 +86,7 @@ tile.kernel @scans(%a: !f, %b: !f, %n: !i,
   tile.store %last0t, %last0[%c0, %c0] : !it, !i
   %last1t = tile.associative_scan %nt along 1 : !it {
   ^bb0(%x: i32, %y: i32):
+    %one = arith.constant 1 : i32
     %bit = arith.andi %y, %one : i32
     %isOdd = arith.cmpi eq, %bit, %one : i32
     %s = arith.select %isOdd, %y, %x : i32

@@ -255,7 +255,6 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
               %row = arith.muli %x, %c8 : index
               %count = arith.ceildivui %steps, %bn : index
               %first = arith.constant dense<0.0> : tensor<8xf32>
-              %none = arith.constant 0 : i32
               %all = scf.for %j = %c0 to %count step %c1 iter_args(%carried = %first) -> (tensor<8xf32>) {
                 %i = PLACE
                 %step = arith.muli %i, %bn : index
@@ -277,13 +276,15 @@ tile.kernel @loads(%out: !out, {arguments}) attributes {{num_warps = 1 : i32}} {
                 tile.store %ht, %h[%row, %step] : !b_tile, !b
                 %kept = tile.associative_scan %nt along 1 REVERSE : !n_tile {
                 ^bb0(%early: i32, %late: i32):
+                  %none = arith.constant 0 : i32
                   %isNone = arith.cmpi eq, %late, %none : i32
                   %latest = arith.select %isNone, %early, %late : i32
                   tile.yield %latest : i32
                 }
                 tile.store %kept, %last[%row, %step] : !n_tile, !n
                 %column = tile.iota along 1 : !n_tile
-                %end = tensor.splat %none[%bn] : !n_tile
+                %zero32 = arith.constant 0 : i32
+                %end = tensor.splat %zero32[%bn] : !n_tile
                 %ends = arith.cmpi eq, %column, END : !n_tile
                 %zeros = arith.subf %ht, %ht : !b_tile
                 %only = arith.select %ends, %ht, %zeros : tensor<8x?xi1, #tile.open<BN>>, !b_tile

@@ -132,8 +132,7 @@ void Predictor::visitCompute(Operation *op, Work &work) {
   } else if (isa<ScanOp>(op)) {
     instructions = kScanCombinations;
   } else if (auto scan = dyn_cast<AssociativeScanOp>(op)) {
-    instructions =
-        kScanCombinations * scan.getBody().front().getOperations().size();
+    instructions = kScanCombinations * scan.countOperations();
   }
   double issue = elements * instructions / rates.arithmetic;
   double special = elements * exponentials / rates.exponentials;

@@ -163,8 +163,9 @@ struct ScannedRuns {
   ElementMap elements, totals;
 };
 
-/// What comes before a run. It is empty if nothing does, and otherwise exists
-/// in the threads where `exists` is true; in all if that is null.
+/// The combination of the elements before a run. `elements` is empty if no
+/// element comes before the run in any thread. Otherwise, `exists` is true in
+/// the threads where one does; null means all threads.
 struct Prefix {
   Elements elements;
   Value exists;
@@ -270,7 +271,7 @@ Prefix Scanner::extend(const Prefix &before, const Prefix &prefix) {
   if (before.elements.empty() || prefix.elements.empty())
     return before.elements.empty() ? prefix : before;
   Elements elements = complete(before, prefix.elements);
-  // What comes before the longer run exists wherever this does not.
+  // Threads without `prefix` have only `before`, if any.
   if (prefix.exists)
     elements = select(prefix.exists, elements, before.elements);
   if (!before.exists || !prefix.exists)

@@ -19,8 +19,8 @@ struct RegisterDemand {
   /// Whether code is generated without optimization.
   bool isUnoptimized = false;
 
-  /// Returns true if the values take at least a twentieth more registers than
-  /// there are.
+  /// Returns true if the values take over a twentieth more registers than there
+  /// are.
   bool isExcessive() const { return 20 * live > 21 * available; }
   /// Returns true if LLVM needs seconds to generate the code of the function
   /// once.

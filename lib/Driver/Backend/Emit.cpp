@@ -323,7 +323,8 @@ bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
     if (demand.isHopeless())
       return emitUnoptimized(machine, module, demands[kernel] = demand, output);
   }
-  // What the attempts of all functions, in the order of `searches`, give.
+  // The demands and the object of each list of attempts, which has one attempt
+  // for each function in the order of `searches`.
   struct Emission {
     RegisterDemands demands;
     llvm::SmallVector<char, 0> object;

@@ -813,11 +813,24 @@ func.func @associative_scan_end(%s: tensor<16x8xf32>) {
 
 // -----
 
+func.func @associative_scan_outside(%s: tensor<16x8xf32>, %f: f32) {
+  // expected-note@+1 {{required by region isolation constraints}}
+  %r = tile.associative_scan %s along 1 : tensor<16x8xf32> {
+  ^bb0(%x: f32, %y: f32):
+    // expected-error@+1 {{'arith.addf' op using value defined outside the region}}
+    %z = arith.addf %x, %f : f32
+    tile.yield %z : f32
+  }
+  return
+}
+
+// -----
+
 func.func @associative_scan_tile(%s: tensor<16x8xf32>) {
   %r = tile.associative_scan %s along 1 : tensor<16x8xf32> {
   ^bb0(%x: f32, %y: f32):
-    // expected-error@+1 {{'arith.addf' op must not be in the region of a scan, which has operations without side effects on numbers}}
-    %z = arith.addf %s, %s : tensor<16x8xf32>
+    // expected-error@+1 {{'tensor.splat' op must not be in the region of a scan, which has operations without side effects on numbers}}
+    %z = tensor.splat %x : tensor<16x8xf32>
     tile.yield %x : f32
   }
   return
@@ -825,12 +838,12 @@ func.func @associative_scan_tile(%s: tensor<16x8xf32>) {
 
 // -----
 
-func.func @associative_scan_effect(%s: tensor<16x8xf32>, %m: memref<f32>) {
+func.func @associative_scan_effect(%s: tensor<16x8xf32>) {
   %r = tile.associative_scan %s along 1 : tensor<16x8xf32> {
   ^bb0(%x: f32, %y: f32):
-    // expected-error@+1 {{'memref.load' op must not be in the region of a scan, which has operations without side effects on numbers}}
-    %z = memref.load %m[] : memref<f32>
-    tile.yield %z : f32
+    // expected-error@+1 {{'memref.alloc' op must not be in the region of a scan, which has operations without side effects on numbers}}
+    %m = memref.alloc() : memref<f32>
+    tile.yield %x : f32
   }
   return
 }

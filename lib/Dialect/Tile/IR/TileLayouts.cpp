@@ -1,7 +1,6 @@
 //===- TileLayouts.cpp - Layouts that tile operations infer and require ---===//
 
 #include "tile/Dialect/Tile/IR/Tile.h"
-#include <numeric>
 
 using namespace mlir;
 using namespace tile;
@@ -117,76 +116,6 @@ void BroadcastOp::requireLayouts(LayoutRequirements &requirements) {
   requirements.requireOperand(
       getSourceMutable(),
       SliceAttr::get(getContext(), getDim(), getLayoutAttr(getType())));
-}
-
-//===----------------------------------------------------------------------===//
-// ScanOp
-//===----------------------------------------------------------------------===//
-
-void ScanOp::inferLayouts(Value, LayoutAttrInterface layout, Propose propose) {
-  propose(getSource(), layout);
-  propose(getResult(), layout);
-}
-
-/// Returns the accesses to shared memory of a thread in a scan along `dim`. It
-/// writes the totals of its runs and reads those of all runs. The latter count
-/// twice, because the thread holds them beside its elements.
-static int64_t countScanAccesses(const Layout &layout, unsigned dim) {
-  int64_t length = layout.runInWarps(dim);
-  if (length == layout.shape()[dim])
-    return 0;
-  return layout.reduceRuns(dim, length).axisSize(kRegister) +
-         2 * layout.allRuns(dim).axisSize(kRegister);
-}
-
-/// Returns the layout in which `tile` is scanned along `dim`. This is its own,
-/// unless a conversion to another one and back costs less. In the other layout,
-/// lanes and warps go along the other dimensions first.
-static LayoutAttrInterface getScanLayout(RankedTensorType tile, unsigned dim) {
-  Layout layout = getCanonicalLayout(tile);
-  SmallVector<int64_t> thread(tile.getRank(), 1), order;
-  thread[dim] = std::gcd(128 / std::max(tile.getElementTypeBitWidth(), 8u),
-                         tile.getDimSize(dim));
-  for (int64_t other = tile.getRank(); other-- > 0;)
-    if (other != dim)
-      order.push_back(other);
-  order.push_back(dim);
-  LayoutAttrInterface other = BlockedAttr::getCoalesced(
-      tile.getContext(), tile.getShape(), thread, order, layout.axisSize(kLane),
-      layout.axisSize(kWarp));
-  Layout otherLayout = getCanonicalLayout(withLayout(tile, other));
-  int64_t conversions =
-      2 * (layout.axisSize(kRegister) + otherLayout.axisSize(kRegister));
-  return conversions + countScanAccesses(otherLayout, dim) <
-                 countScanAccesses(layout, dim)
-             ? other
-             : getLayoutAttr(tile);
-}
-
-void ScanOp::requireLayouts(LayoutRequirements &requirements) {
-  LayoutAttrInterface layout =
-      getScanLayout(cast<RankedTensorType>(getType()), getDim());
-  requirements.requireOperand(getSourceMutable(), layout);
-  requirements.provideResult(cast<OpResult>(getResult()), layout);
-}
-
-//===----------------------------------------------------------------------===//
-// AssociativeScanOp
-//===----------------------------------------------------------------------===//
-
-void AssociativeScanOp::inferLayouts(Value, LayoutAttrInterface layout,
-                                     Propose propose) {
-  for (Value tile : llvm::concat<Value>(getSources(), getResults()))
-    propose(tile, layout);
-}
-
-void AssociativeScanOp::requireLayouts(LayoutRequirements &requirements) {
-  LayoutAttrInterface layout = getScanLayout(
-      cast<RankedTensorType>(getSources().front().getType()), getDim());
-  for (OpOperand &source : getSourcesMutable())
-    requirements.requireOperand(source, layout);
-  for (OpResult result : getOperation()->getResults())
-    requirements.provideResult(result, layout);
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,8 +1,8 @@
 //===- TileMatmulOps.cpp - The named matrix product -----------------------===//
 
 #include "NamedExtents.h"
+#include "VerifyTiles.h"
 #include "mlir/IR/Builders.h"
-#include "tile/Dialect/Tile/IR/Tile.h"
 
 using namespace mlir;
 using namespace tile;
@@ -202,14 +202,8 @@ LogicalResult MatmulOp::verifyRegions() {
   SmallVector<Type> expected(getB().size(), getTile(getSumType()));
   int64_t indices = (getEnds() ? 1 : getBatchRank()) + 2;
   expected.append(indices, IndexType::get(getContext()));
-  if (TypeRange(block.getArguments()) != TypeRange(expected)) {
-    InFlightDiagnostic diag = emitOpError("needs an epilogue with arguments of "
-                                          "the types ");
-    llvm::interleaveComma(expected, diag);
-    diag << "; got ";
-    llvm::interleaveComma(block.getArgumentTypes(), diag);
-    return diag;
-  }
+  if (failed(verifyArguments(*this, "an epilogue", block, expected)))
+    return failure();
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
   if (!yield)
     return emitOpError("needs an epilogue that ends with tile.yield");

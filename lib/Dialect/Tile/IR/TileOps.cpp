@@ -835,17 +835,6 @@ LogicalResult UnitTriangularInverseOp::verify() {
   return success();
 }
 
-/// Verifies the kind, the dimension and the tiles of an operation that combines
-/// elements of `source` and that needs layouts.
-template <typename OpT>
-static LogicalResult verifyCombination(OpT op, RankedTensorType source,
-                                       RankedTensorType other) {
-  if (failed(verifyReductionKind(op, op.getKind(), source.getElementType())) ||
-      failed(verifyDimension(op, op.getDim(), source)))
-    return failure();
-  return verifyInRegisters(op, source, other);
-}
-
 /// Builds a reduction within each warp or each thread.
 template <typename OpT>
 static void buildPartialReduction(OpBuilder &builder, OperationState &state,
@@ -861,7 +850,7 @@ template <typename OpT>
 static LogicalResult verifyPartialReduction(OpT op, const Twine &part) {
   auto source = cast<RankedTensorType>(op.getSource().getType());
   auto result = cast<RankedTensorType>(op.getType());
-  if (failed(verifyCombination(op, source, result)))
+  if (failed(verifyCombination(op, op.getKind(), op.getDim(), source, result)))
     return failure();
   Layout expected = OpT::reduceLayout(getCanonicalLayout(source), op.getDim());
   if (result.getShape() != expected.shape())
@@ -894,172 +883,6 @@ void ReduceInThreadsOp::build(OpBuilder &builder, OperationState &state,
 
 LogicalResult ReduceInThreadsOp::verify() {
   return verifyPartialReduction(*this, "thread");
-}
-
-LogicalResult ScanOp::verify() {
-  auto tile = cast<RankedTensorType>(getType());
-  if (failed(verifyReductionKind(*this, getKind(), tile.getElementType())) ||
-      failed(verifyDimension(*this, getDim(), tile)))
-    return failure();
-  if (isSharedTile(tile))
-    return emitOpError("works on tiles in registers");
-  return success();
-}
-
-LogicalResult AssociativeScanOp::inferReturnTypes(
-    MLIRContext *, std::optional<Location>, ValueRange operands, DictionaryAttr,
-    OpaqueProperties, RegionRange, SmallVectorImpl<Type> &types) {
-  llvm::append_range(types, operands.getTypes());
-  return success();
-}
-
-/// Verifies the tiles of a scan by a region.
-template <typename OpT> static LogicalResult verifyScannedTiles(OpT op) {
-  if (op.getSources().empty())
-    return op.emitOpError("needs a tile");
-  auto tile = cast<RankedTensorType>(op.getSources().front().getType());
-  if (failed(verifyDimension(op, op.getDim(), tile)))
-    return failure();
-  if (isSharedTile(tile))
-    return op.emitOpError("works on tiles in registers");
-  for (Type type : op.getSources().getTypes())
-    if (cast<RankedTensorType>(type).clone(tile.getElementType()) != tile)
-      return op.emitOpError() << "works on tiles of one shape and layout, got "
-                              << tile << " and " << type;
-  if (op.getResults().getTypes() != op.getSources().getTypes())
-    return op.emitOpError("gives tiles of the types that it gets");
-  return success();
-}
-
-/// Verifies the region of a scan.
-template <typename OpT> static LogicalResult verifyScanRegion(OpT op) {
-  SmallVector<Type> elements, expected;
-  for (Type type : op.getSources().getTypes())
-    elements.push_back(getElementTypeOrSelf(type));
-  expected.append(elements);
-  expected.append(elements);
-  Block &block = op.getBody().front();
-  if (TypeRange(block.getArguments()) != TypeRange(expected)) {
-    InFlightDiagnostic diag =
-        op.emitOpError("needs a region with arguments of the types ");
-    llvm::interleaveComma(expected, diag);
-    diag << "; got ";
-    llvm::interleaveComma(block.getArgumentTypes(), diag);
-    return diag;
-  }
-  auto yield = dyn_cast<YieldOp>(block.getTerminator());
-  if (!yield)
-    return op.emitOpError("needs a region that ends with tile.yield");
-  if (yield.getOperandTypes() != TypeRange(elements)) {
-    InFlightDiagnostic diag =
-        yield.emitOpError("must give numbers of the types ");
-    llvm::interleaveComma(elements, diag);
-    diag << "; got ";
-    llvm::interleaveComma(yield.getOperandTypes(), diag);
-    return diag;
-  }
-  auto isNumber = [](Type type) { return type.isIntOrIndexOrFloat(); };
-  for (Operation &inner : block.without_terminator())
-    if (inner.getNumRegions() != 0 || !isMemoryEffectFree(&inner) ||
-        !llvm::all_of(inner.getOperandTypes(), isNumber) ||
-        !llvm::all_of(inner.getResultTypes(), isNumber))
-      return inner.emitOpError("must not be in the region of a scan, which has "
-                               "operations without side effects on numbers");
-  return success();
-}
-
-LogicalResult AssociativeScanOp::verify() { return verifyScannedTiles(*this); }
-
-LogicalResult AssociativeScanOp::verifyRegions() {
-  return verifyScanRegion(*this);
-}
-
-/// Verifies a step of a scan of runs along `dim` that warps hold. `totals` has
-/// one element for each run, and the layout `expected`.
-static LogicalResult verifyTotals(Operation *op, RankedTensorType tile,
-                                  int64_t dim, RankedTensorType totals,
-                                  const Layout &expected,
-                                  StringRef layoutMessage) {
-  if (totals.getShape() != expected.shape())
-    return op->emitOpError()
-           << "expected totals of shape [" << expected.shape()
-           << "], one for each " << getCanonicalLayout(tile).runInWarps(dim)
-           << " elements along dimension " << dim << ", got ["
-           << totals.getShape() << "]";
-  return verifySameLayout(op, expected, getCanonicalLayout(totals),
-                          layoutMessage);
-}
-
-LogicalResult ScanInWarpsOp::verify() {
-  auto source = cast<RankedTensorType>(getSource().getType());
-  auto totals = cast<RankedTensorType>(getTotals().getType());
-  if (failed(verifyCombination(*this, source, totals)))
-    return failure();
-  Layout layout = getCanonicalLayout(source);
-  return verifyTotals(
-      *this, source, getDim(), totals,
-      layout.reduceRuns(getDim(), layout.runInWarps(getDim())),
-      "the totals must have the layout that a reduction of each run leaves");
-}
-
-LogicalResult AssociativeScanInWarpsOp::verify() {
-  if (getNumResults() != 2 * getNumOperands())
-    return emitOpError("gives a result and totals for each tile");
-  if (failed(verifyScannedTiles(*this)))
-    return failure();
-  for (auto [source, total] :
-       llvm::zip_equal(getSources().getTypes(), getTotals().getTypes())) {
-    auto tile = cast<RankedTensorType>(source);
-    auto totals = cast<RankedTensorType>(total);
-    if (failed(verifyInRegisters(*this, tile, totals)))
-      return failure();
-    Layout layout = getCanonicalLayout(tile);
-    if (failed(verifyTotals(
-            *this, tile, getDim(), totals,
-            layout.reduceRuns(getDim(), layout.runInWarps(getDim())),
-            "the totals must have the layout that a reduction of each run "
-            "leaves")))
-      return failure();
-  }
-  return success();
-}
-
-LogicalResult AssociativeScanInWarpsOp::verifyRegions() {
-  return verifyScanRegion(*this);
-}
-
-LogicalResult JoinAssociativeScansOp::verify() {
-  if (getNumOperands() != 2 * getNumResults())
-    return emitOpError("needs totals for each tile");
-  if (failed(verifyScannedTiles(*this)))
-    return failure();
-  for (auto [source, total] :
-       llvm::zip_equal(getSources().getTypes(), getTotals().getTypes())) {
-    auto tile = cast<RankedTensorType>(source);
-    auto totals = cast<RankedTensorType>(total);
-    if (failed(verifyInRegisters(*this, tile, totals)) ||
-        failed(verifyTotals(
-            *this, tile, getDim(), totals,
-            getCanonicalLayout(tile).allRuns(getDim()),
-            "each thread must have the totals of all runs for its elements")))
-      return failure();
-  }
-  return success();
-}
-
-LogicalResult JoinAssociativeScansOp::verifyRegions() {
-  return verifyScanRegion(*this);
-}
-
-LogicalResult JoinScansOp::verify() {
-  auto source = cast<RankedTensorType>(getSource().getType());
-  auto totals = cast<RankedTensorType>(getTotals().getType());
-  if (failed(verifyCombination(*this, source, totals)))
-    return failure();
-  return verifyTotals(
-      *this, source, getDim(), totals,
-      getCanonicalLayout(source).allRuns(getDim()),
-      "each thread must have the totals of all runs for its elements");
 }
 
 LogicalResult BroadcastOp::verify() {

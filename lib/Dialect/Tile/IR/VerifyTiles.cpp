@@ -15,6 +15,19 @@ LogicalResult tile::verifyDimension(Operation *op, int64_t dim,
                            << tile.getRank();
 }
 
+LogicalResult tile::verifyArguments(Operation *op, StringRef region,
+                                    Block &block, TypeRange expected) {
+  if (TypeRange(block.getArguments()) == expected)
+    return success();
+  InFlightDiagnostic diag = op->emitOpError()
+                            << "needs " << region
+                            << " with arguments of the types ";
+  llvm::interleaveComma(expected, diag);
+  diag << "; got ";
+  llvm::interleaveComma(block.getArgumentTypes(), diag);
+  return diag;
+}
+
 LogicalResult tile::verifyBothLaidOut(Operation *op, Type first, Type second) {
   if (!getLayoutAttr(first) == !getLayoutAttr(second))
     return success();
@@ -32,6 +45,15 @@ LogicalResult tile::verifyInRegisters(Operation *op, RankedTensorType first,
            << "element types differ: " << first.getElementType() << " and "
            << second.getElementType();
   return success();
+}
+
+LogicalResult tile::verifyCombination(Operation *op, arith::AtomicRMWKind kind,
+                                      int64_t dim, RankedTensorType source,
+                                      RankedTensorType other) {
+  if (failed(verifyReductionKind(op, kind, source.getElementType())) ||
+      failed(verifyDimension(op, dim, source)))
+    return failure();
+  return verifyInRegisters(op, source, other);
 }
 
 LogicalResult tile::verifySameLayout(Operation *op, const Layout &expected,

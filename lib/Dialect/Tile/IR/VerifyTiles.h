@@ -21,6 +21,18 @@ llvm::LogicalResult verifyInRegisters(mlir::Operation *op,
 llvm::LogicalResult verifyReductionKind(mlir::Operation *op,
                                         mlir::arith::AtomicRMWKind kind,
                                         mlir::Type element);
+/// Verifies the kind, the dimension and the tiles of an operation that combines
+/// elements of `source` along `dim` and that needs layouts.
+llvm::LogicalResult verifyCombination(mlir::Operation *op,
+                                      mlir::arith::AtomicRMWKind kind,
+                                      int64_t dim,
+                                      mlir::RankedTensorType source,
+                                      mlir::RankedTensorType other);
+/// Verifies that the arguments of `block`, of the region that messages call
+/// `region`, have the types `expected`.
+llvm::LogicalResult verifyArguments(mlir::Operation *op, llvm::StringRef region,
+                                    mlir::Block &block,
+                                    mlir::TypeRange expected);
 /// Verifies that two layouts of one shape are the same function. Reports the
 /// message `what` and the first difference.
 llvm::LogicalResult verifySameLayout(mlir::Operation *op,

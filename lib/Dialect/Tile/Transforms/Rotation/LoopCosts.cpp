@@ -184,8 +184,7 @@ Work GraphBuilder::measure(Operation *op) const {
     work.arithmetic = getCycles(scan.getKind()) * kScanCombinations * elements;
     work.latency = kReductionLatency;
   } else if (auto scan = dyn_cast<AssociativeScanOp>(op)) {
-    work.arithmetic = scan.getBody().front().getOperations().size() *
-                      kScanCombinations * elements;
+    work.arithmetic = scan.countOperations() * kScanCombinations * elements;
     work.latency = kReductionLatency;
   } else if (isa<arith::DivFOp>(op) ||
              (isa<math::MathDialect>(op->getDialect()) &&
