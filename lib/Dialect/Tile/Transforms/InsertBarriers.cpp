@@ -448,22 +448,65 @@ private:
   /// Inserts the fences that MMAs and TMA operations need to see writes to
   /// shared memory.
   static void insertFences(KernelOp kernel) {
-    if (containsOp(kernel, [](Operation *op) {
+    if (!containsOp(kernel, [](Operation *op) {
           return isa<DotOp, BulkStoreOp, BulkReduceOp>(op) &&
                  !getSharedAccesses(op).empty();
         }))
-      (void)fenceBarriers(kernel.getBody().front(), /*written=*/false,
-                          /*dryRun=*/false);
+      return;
+    BarrierSet awaited;
+    (void)findAwaited(kernel.getBody().front(), /*isAwaited=*/false, awaited);
+    (void)fenceBarriers(kernel.getBody().front(), awaited, /*written=*/false,
+                        /*dryRun=*/false);
   }
 
-  /// Inserts a fence before each barrier if shared memory may have been written
-  /// since the last fence. `written` is true if that is so before `block`.
-  /// Returns true if it is so at the end of `block`.
-  static bool fenceBarriers(Block &block, bool written, bool dryRun) {
+  using BarrierSet = llvm::DenseSet<Operation *>;
+
+  /// Returns true if `op` accesses shared memory through the async proxy, or
+  /// lets an operation of another role do so.
+  static bool usesAsyncProxy(Operation &op) {
+    if (isa<DotOp, BulkOpInterface, BulkAddOp>(op))
+      return !getSharedAccesses(&op).empty();
+    return isa<ArriveBarrierOp>(op);
+  }
+
+  /// Adds the barriers of `block` behind which the async proxy may access
+  /// shared memory before the next barrier. `isAwaited` is true if that is so
+  /// behind `block`. Returns true if it is so in front of `block`.
+  static bool findAwaited(Block &block, bool isAwaited, BarrierSet &awaited) {
+    for (Operation &op : llvm::reverse(block)) {
+      if (isa<BarrierOp>(op)) {
+        if (isAwaited)
+          awaited.insert(&op);
+        isAwaited = false;
+      } else if (op.getNumRegions() != 0) {
+        // An iteration of a loop may be followed by the next one.
+        bool atBegin = false;
+        for (int turn = 0; turn < (isa<LoopLikeOpInterface>(op) ? 2 : 1);
+             ++turn) {
+          bool atEnd = isAwaited || atBegin;
+          for (Region &region : op.getRegions())
+            for (Block &body : region)
+              atBegin |= findAwaited(body, atEnd, awaited);
+        }
+        isAwaited |= atBegin;
+      } else {
+        isAwaited |= usesAsyncProxy(op);
+      }
+    }
+    return isAwaited;
+  }
+
+  /// Inserts a fence before each barrier of `awaited` if shared memory may have
+  /// been written since the last fence. `written` is true if that is so before
+  /// `block`. Returns true if it is so at the end of `block`.
+  static bool fenceBarriers(Block &block, const BarrierSet &awaited,
+                            bool written, bool dryRun) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (isa<FenceAsyncOp>(op)) {
         written = false;
       } else if (isa<BarrierOp>(op)) {
+        if (!awaited.contains(&op))
+          continue;
         if (written && !dryRun) {
           OpBuilder builder(&op);
           FenceAsyncOp::create(builder, op.getLoc());
@@ -475,11 +518,11 @@ private:
         if (isa<LoopLikeOpInterface>(op))
           for (Region &region : op.getRegions())
             for (Block &body : region)
-              before |= fenceBarriers(body, written, /*dryRun=*/true);
+              before |= fenceBarriers(body, awaited, written, /*dryRun=*/true);
         written = before;
         for (Region &region : op.getRegions())
           for (Block &body : region)
-            written |= fenceBarriers(body, before, dryRun);
+            written |= fenceBarriers(body, awaited, before, dryRun);
       } else if (!isa<BulkCopyOp>(op)) {
         // The wait completes the writes of asynchronous copies.
         written |= isa<WaitGroupOp>(op) ||

@@ -1445,7 +1445,9 @@ def TileInsertBarriers : Pass<"tile-insert-barriers", "::tile::KernelOp"> {
     barrier is inserted before the branch or loop.
 
     Matrix instructions and TMA see writes to shared memory after a
-    `tile.fence_async`, which the pass inserts before such a barrier. A fence
+    `tile.fence_async`. The pass inserts it before the last barrier in front of
+    such an operation, or of an arrival (tile.arrive_barrier) for which an
+    operation of another role may wait. A fence
     waits for all accesses that its thread has in flight. So fenced arrivals
     (tile.arrive_barrier) move to the next fence of their block, unless a loop or
     branch is in between. Without one they share a fence, which stands in front of
