@@ -62,19 +62,24 @@ struct Attempt {
 } // namespace
 
 static constexpr Attempt sinking = {"", false, /*sinksToUses=*/true};
+/// In the order in which they are tried. The second one mends most spills.
 static constexpr Attempt attempts[] = {
     {"", true},
+    sinking,
     {"max-memory-clause", true},
     {"", true, /*sinksToUses=*/false, /*hoists=*/false},
-    sinking,
     {"", true, /*sinksToUses=*/false, /*hoists=*/true, /*sharesValues=*/false},
     {"iterative-minreg", false},
     {"iterative-minreg", true, /*sinksToUses=*/true},
     {"", false, /*sinksToUses=*/true, /*hoists=*/false}};
 
-/// The first one that needs fewer registers.
-static constexpr const Attempt *sinkingAttempt = &attempts[3];
+static constexpr const Attempt *sinkingAttempt = &attempts[1];
 static_assert(sinkingAttempt->sinksToUses);
+/// The first of the two that keep the order of values of the first attempt, and
+/// the one behind them.
+static constexpr const Attempt *orderedAttempt = sinkingAttempt + 1;
+static constexpr const Attempt *sharingAttempt = orderedAttempt + 2;
+static_assert(!sharingAttempt->sharesValues);
 
 /// Returns true if the registers of an attempt are not allocated, because the
 /// values need more than there are. The first attempt is followed by
@@ -228,11 +233,26 @@ struct Search {
   RegisterCost least;
   /// The fewest registers that an attempt needed.
   int64_t leastLive = std::numeric_limits<int64_t>::max();
+  /// Whether the registers of the first attempt were not allocated.
+  bool isFirstDiscarded = false;
   bool isDone = false;
 
   void advance(const RegisterCost &cost, const tile::RegisterDemand &demand);
+
+private:
+  const Attempt *getNext() const;
 };
 } // namespace
+
+const Attempt *Search::getNext() const {
+  // More waves take fewer registers, not fewer spills.
+  if (current == std::begin(attempts) && least.stackBytes == 0)
+    return orderedAttempt;
+  // The same order of values needs as many registers.
+  if (current == sinkingAttempt && isFirstDiscarded)
+    return sharingAttempt;
+  return current + 1;
+}
 
 /// Takes the cost of the current attempt and chooses the next one, or the best
 /// one at the end. `demand` is that of the current attempt.
@@ -244,6 +264,7 @@ void Search::advance(const RegisterCost &cost,
     // Another order of instructions does not help.
     bool isLast = demand.isCrowded() || demand.isLong();
     current = isLast ? &sinking : sinkingAttempt;
+    isFirstDiscarded = true;
     return;
   }
   if (isCandidate && (!best || cost < least)) {
@@ -257,7 +278,7 @@ void Search::advance(const RegisterCost &cost,
            least.stackBytes > kRegisterBytes || demand.isLong() ||
            5 * leastLive > 6 * demand.available || current == &sinking ||
            current + 1 == std::end(attempts);
-  current = isDone ? best : current + 1;
+  current = isDone ? best : getNext();
 }
 
 /// Returns the costs of the kernels of an object, by their names.
