@@ -77,10 +77,16 @@ int64_t Predictor::estimateTiles() const {
   return peak;
 }
 
-/// Returns the most bytes that tiles take at a time which threads compute and
-/// products read from shared memory, each from its definition to its last
-/// product.
-int64_t Predictor::countExchangedBytes() const {
+/// Returns the bytes of tiles that threads compute and products read from
+/// shared memory, beside `others`. They share memory where they do not fit
+/// (tile-plan-shared-memory): each takes it from its definition to its last
+/// product then.
+int64_t Predictor::countExchangedBytes(int64_t others) const {
+  int64_t all = inverseBytes;
+  for (auto &[value, bytes] : exchanged)
+    all += bytes;
+  if (others + all <= chip.sharedBytes)
+    return all;
   int64_t peak = 0;
   for (auto &[value, _] : exchanged) {
     int64_t bytes = 0;
@@ -180,8 +186,9 @@ Refusal Predictor::chooseRoles(Schedule given, int64_t chained, Cost &cost,
                      ? getRegisterShare(chip.warpSize * warps)
                      : llvm::alignTo(cost.registers, 8);
   cost.residentBlocks = countResidentBlocks(chip, warps, each);
+  int64_t bytes = cost.sharedBytes + countExchangedBytes(cost.sharedBytes);
   while (cost.residentBlocks > 1 &&
-         cost.sharedBytes > getSharedLimit(chip, cost.residentBlocks))
+         bytes > getSharedLimit(chip, cost.residentBlocks))
     --cost.residentBlocks;
   return std::nullopt;
 }
@@ -265,7 +272,7 @@ Refusal Predictor::chooseMemory(const Work &work, Cost &cost) {
   int64_t stages = given.stages.value_or(runsAhead ? kFewestStages : 1);
   cost.stages = stages;
   cost.sharedBytes = fixedBytes + stages * stageBytes;
-  if (int64_t bytes = cost.sharedBytes + countExchangedBytes();
+  if (int64_t bytes = cost.sharedBytes + countExchangedBytes(cost.sharedBytes);
       bytes > chip.sharedBytes)
     return "it takes " + std::to_string(bytes) +
            " bytes of shared memory, of " + std::to_string(chip.sharedBytes);

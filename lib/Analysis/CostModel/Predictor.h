@@ -108,9 +108,10 @@ private:
   double countMemoryBytes(double blocks);
   double countMissedBytes(double blocks, double resident);
   double getExchangeCycles() const;
+  double getTileExchangeCycles() const;
 
   int64_t estimateTiles() const;
-  int64_t countExchangedBytes() const;
+  int64_t countExchangedBytes(int64_t others) const;
   int64_t countRegisters(const RegisterTile &tile) const;
   Refusal chooseRoles(Schedule given, int64_t chained, Cost &cost,
                       bool &isSlower);
@@ -187,6 +188,8 @@ private:
   /// Bytes of each tile that threads compute and that a product reads from
   /// shared memory.
   llvm::MapVector<mlir::Value, int64_t> exchanged;
+  /// Bytes of the operands that inverses of triangular matrices exchange.
+  int64_t inverseBytes = 0;
   /// The lanes that have the same element of a computed tile, which a product
   /// reads from registers, by its type.
   llvm::DenseMap<mlir::Type, int64_t> copies;

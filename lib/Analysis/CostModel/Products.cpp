@@ -20,17 +20,18 @@ static constexpr double kAsyncGap = 200, kSyncGap = 60;
 /// beside copies (products with 64 columns of attention, H200).
 static constexpr double kOperandShare = 0.8;
 
-/// Cycles in which warps exchange a tile through shared memory, with barriers.
-static constexpr double kExchangeCycles = 500;
+/// Cycles in which warps exchange a tile through shared memory, with barriers:
+/// those of one warp, and what each warp adds. Fitted to the gated delta rule
+/// on an H100 (docs/notes/cost-model.md).
+static constexpr double kExchangeCycles = 150, kExchangeWarpCycles = 32;
 
 /// The inverse of a triangular matrix is a chain of products, each of three
 /// MMAs of halves (tile-expand-operations). Instructions for an element that
-/// divide it into halves and mask it, and cycles in which warps exchange an
-/// operand: those of one warp, and what each warp adds. Fitted to the gated
-/// delta rule on an H100 (docs/notes/cost-model.md).
-static constexpr double kInverseMmas = 3, kInverseInstructions = 12,
-                        kInverseExchangeCycles = 150,
-                        kInverseExchangeWarpCycles = 32;
+/// divide it into halves and mask it.
+static constexpr double kInverseMmas = 3, kInverseInstructions = 12;
+/// The rows of the synchronous MMAs of these products, and the elements between
+/// rows of an operand in shared memory.
+static constexpr int64_t kInverseRows = 16, kExchangePadding = 8;
 
 /// The rate of synchronous MMAs on chips that have asynchronous ones: 62 % of
 /// the peak (Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU
@@ -177,6 +178,11 @@ static bool isExchanged(DotOp dot, Value operand) {
   return (isTransposed || operand == dot.getB()) && isMadeFromProduct(operand);
 }
 
+/// Returns the cycles in which warps exchange a tile.
+double Predictor::getTileExchangeCycles() const {
+  return kExchangeCycles + kExchangeWarpCycles * candidate.warps;
+}
+
 /// Adds the products that tile-expand-operations makes of `inverse`.
 void Predictor::visitInverse(UnitTriangularInverseOp inverse, Work &work) {
   int64_t extent = getShape(inverse.getType())[0];
@@ -191,8 +197,13 @@ void Predictor::visitInverse(UnitTriangularInverseOp inverse, Work &work) {
   double cycles = count * kInverseMmas * 2 * elements * extent / rate;
   double issue = count * kInverseInstructions * elements / rates.arithmetic;
   double latency = count * (kInverseMmas * (isAsync ? kAsyncGap : kSyncGap) +
-                            kInverseExchangeCycles +
-                            kInverseExchangeWarpCycles * candidate.warps);
+                            getTileExchangeCycles());
+  // Both halves of operand b, and of operand a where warps share its rows.
+  if (candidate.warps > 1) {
+    int64_t operands = extent / kInverseRows < candidate.warps ? 2 : 1;
+    inverseBytes += int64_t(2 * operands * count * extent) *
+                    (extent + kExchangePadding) * getBits(mma.operand) / 8;
+  }
   at(work.units, CostUnit::Matrix) += cycles;
   at(work.units, CostUnit::Arithmetic) += issue;
   at(work.units, CostUnit::Serial) += (cycles + issue) / groups + latency;
@@ -230,8 +241,8 @@ void Predictor::visitProduct(DotOp dot, Work &work) {
   if (grid->columns > 1 && !isOnlyStored(dot.getResult())) {
     at(work.units, CostUnit::Shared) +=
         2.0 * grid->m * grid->n * getBits(mma.operand) / 8 / rates.sharedBytes;
-    at(work.units, CostUnit::Serial) += kExchangeCycles;
-    work.others += kExchangeCycles;
+    at(work.units, CostUnit::Serial) += getTileExchangeCycles();
+    work.others += getTileExchangeCycles();
   }
   auto isComputed = [](Value operand) {
     Operation *op = operand.getDefiningOp();
@@ -246,7 +257,7 @@ void Predictor::visitProduct(DotOp dot, Work &work) {
     if (isExchanged(dot, operand)) {
       at(work.units, CostUnit::Shared) +=
           double(rows) * grid->k * getBits(mma.operand) / 8 / rates.sharedBytes;
-      at(work.units, CostUnit::Serial) += kExchangeCycles;
+      at(work.units, CostUnit::Serial) += getTileExchangeCycles();
     }
   }
   if (!mma.isAsync) {
