@@ -245,7 +245,8 @@ private:
 } // namespace
 
 const Attempt *Search::getNext() const {
-  // More waves take fewer registers, not fewer spills.
+  // Nothing spills. Another strategy of the scheduler may leave registers for
+  // more waves.
   if (current == std::begin(attempts) && least.stackBytes == 0)
     return orderedAttempt;
   // The same order of values needs as many registers.
