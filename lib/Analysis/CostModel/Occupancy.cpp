@@ -276,6 +276,8 @@ Refusal Predictor::chooseMemory(const Work &work, Cost &cost) {
       bytes > chip.sharedBytes)
     return "it takes " + std::to_string(bytes) +
            " bytes of shared memory, of " + std::to_string(chip.sharedBytes);
+  // `exchanged` has P of attention here, which stays in registers
+  // (docs/notes/cost-model.md), so it does not limit the blocks.
   cost.residentBlocks = std::min<int64_t>(
       byRegisters, chip.sharedBytes / std::max<int64_t>(cost.sharedBytes, 1));
   return std::nullopt;

@@ -29,9 +29,6 @@ static constexpr double kExchangeCycles = 150, kExchangeWarpCycles = 32;
 /// MMAs of halves (tile-expand-operations). Instructions for an element that
 /// divide it into halves and mask it.
 static constexpr double kInverseMmas = 3, kInverseInstructions = 12;
-/// The rows of the synchronous MMAs of these products, and the elements between
-/// rows of an operand in shared memory.
-static constexpr int64_t kInverseRows = 16, kExchangePadding = 8;
 
 /// The rate of synchronous MMAs on chips that have asynchronous ones: 62 % of
 /// the peak (Luo et al., "Benchmarking and Dissecting the Nvidia Hopper GPU
@@ -200,9 +197,9 @@ void Predictor::visitInverse(UnitTriangularInverseOp inverse, Work &work) {
                             getTileExchangeCycles());
   // Both halves of operand b, and of operand a where warps share its rows.
   if (candidate.warps > 1) {
-    int64_t operands = extent / kInverseRows < candidate.warps ? 2 : 1;
-    inverseBytes += int64_t(2 * operands * count * extent) *
-                    (extent + kExchangePadding) * getBits(mma.operand) / 8;
+    int64_t operands = extent / mma.m < candidate.warps ? 2 : 1;
+    inverseBytes +=
+        int64_t(2 * operands * count * elements) * getBits(mma.operand) / 8;
   }
   at(work.units, CostUnit::Matrix) += cycles;
   at(work.units, CostUnit::Arithmetic) += issue;

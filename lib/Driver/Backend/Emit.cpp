@@ -75,11 +75,12 @@ static constexpr Attempt attempts[] = {
 
 static constexpr const Attempt *sinkingAttempt = &attempts[1];
 static_assert(sinkingAttempt->sinksToUses);
-/// The first of the two that keep the order of values of the first attempt, and
-/// the one behind them.
-static constexpr const Attempt *orderedAttempt = sinkingAttempt + 1;
-static constexpr const Attempt *sharingAttempt = orderedAttempt + 2;
-static_assert(!sharingAttempt->sharesValues);
+/// The one with another strategy of the scheduler. It keeps the order of values
+/// of the first attempt, as the next one does.
+static constexpr const Attempt *clauseAttempt = &attempts[2];
+static_assert(!clauseAttempt->strategy.empty());
+static constexpr const Attempt *unsharedAttempt = &attempts[4];
+static_assert(!unsharedAttempt->sharesValues);
 
 /// Returns true if the registers of an attempt are not allocated, because the
 /// values need more than there are. The first attempt is followed by
@@ -248,10 +249,10 @@ const Attempt *Search::getNext() const {
   // Nothing spills. Another strategy of the scheduler may leave registers for
   // more waves.
   if (current == std::begin(attempts) && least.stackBytes == 0)
-    return orderedAttempt;
+    return clauseAttempt;
   // The same order of values needs as many registers.
   if (current == sinkingAttempt && isFirstDiscarded)
-    return sharingAttempt;
+    return unsharedAttempt;
   return current + 1;
 }
 

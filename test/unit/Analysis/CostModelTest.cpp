@@ -473,10 +473,10 @@ TEST_F(CostModelTest, CountsTheInverseOfATriangularMatrix) {
   EXPECT_EQ(describe(ranked.front().candidate).find("params = {BC = 32,"), 0u);
 }
 
-// What warps exchange takes memory beside the rings. 32 rows and columns of the
-// gated delta rule on 4 warps take 155 KB of a block: an H200 needs 410
-// microseconds for 256 of these blocks, and 295 for 128 with 64 columns on 8
-// warps.
+// Exchanged operands take shared memory beside the rings. A block of the gated
+// delta rule with 32 rows, 32 columns and 4 warps takes 155 KB, so one fits a
+// multiprocessor. 256 such blocks take 410 microseconds on an H200, and 128
+// blocks with 64 columns and 8 warps 295.
 TEST_F(CostModelTest, CountsTheMemoryOfExchangedTiles) {
   parse("gated_delta_rule.mlir");
   ProblemSizes sizes;

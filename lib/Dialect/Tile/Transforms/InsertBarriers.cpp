@@ -445,6 +445,8 @@ struct InsertBarriers : tile::impl::TileInsertBarriersBase<InsertBarriers> {
   }
 
 private:
+  using BarrierSet = llvm::DenseSet<Operation *>;
+
   /// Inserts the fences that MMAs and TMA operations need to see writes to
   /// shared memory.
   static void insertFences(KernelOp kernel) {
@@ -453,13 +455,11 @@ private:
                  !getSharedAccesses(op).empty();
         }))
       return;
-    BarrierSet awaited;
-    (void)findAwaited(kernel.getBody().front(), /*isAwaited=*/false, awaited);
-    (void)fenceBarriers(kernel.getBody().front(), awaited, /*written=*/false,
+    BarrierSet fenced;
+    (void)findFenced(kernel.getBody().front(), /*asyncFollows=*/false, fenced);
+    (void)fenceBarriers(kernel.getBody().front(), fenced, /*written=*/false,
                         /*dryRun=*/false);
   }
-
-  using BarrierSet = llvm::DenseSet<Operation *>;
 
   /// Returns true if `op` accesses shared memory through the async proxy, or
   /// lets an operation of another role do so.
@@ -470,42 +470,42 @@ private:
   }
 
   /// Adds the barriers of `block` behind which the async proxy may access
-  /// shared memory before the next barrier. `isAwaited` is true if that is so
-  /// behind `block`. Returns true if it is so in front of `block`.
-  static bool findAwaited(Block &block, bool isAwaited, BarrierSet &awaited) {
+  /// shared memory before the next barrier. `asyncFollows` is true if it may do
+  /// so behind `block`. Returns true if it may do so from the start of `block`.
+  static bool findFenced(Block &block, bool asyncFollows, BarrierSet &fenced) {
     for (Operation &op : llvm::reverse(block)) {
       if (isa<BarrierOp>(op)) {
-        if (isAwaited)
-          awaited.insert(&op);
-        isAwaited = false;
+        if (asyncFollows)
+          fenced.insert(&op);
+        asyncFollows = false;
       } else if (op.getNumRegions() != 0) {
         // An iteration of a loop may be followed by the next one.
         bool atBegin = false;
         for (int turn = 0; turn < (isa<LoopLikeOpInterface>(op) ? 2 : 1);
              ++turn) {
-          bool atEnd = isAwaited || atBegin;
+          bool atEnd = asyncFollows || atBegin;
           for (Region &region : op.getRegions())
             for (Block &body : region)
-              atBegin |= findAwaited(body, atEnd, awaited);
+              atBegin |= findFenced(body, atEnd, fenced);
         }
-        isAwaited |= atBegin;
+        asyncFollows |= atBegin;
       } else {
-        isAwaited |= usesAsyncProxy(op);
+        asyncFollows |= usesAsyncProxy(op);
       }
     }
-    return isAwaited;
+    return asyncFollows;
   }
 
-  /// Inserts a fence before each barrier of `awaited` if shared memory may have
+  /// Inserts a fence before each barrier of `fenced` if shared memory may have
   /// been written since the last fence. `written` is true if that is so before
   /// `block`. Returns true if it is so at the end of `block`.
-  static bool fenceBarriers(Block &block, const BarrierSet &awaited,
+  static bool fenceBarriers(Block &block, const BarrierSet &fenced,
                             bool written, bool dryRun) {
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (isa<FenceAsyncOp>(op)) {
         written = false;
       } else if (isa<BarrierOp>(op)) {
-        if (!awaited.contains(&op))
+        if (!fenced.contains(&op))
           continue;
         if (written && !dryRun) {
           OpBuilder builder(&op);
@@ -518,11 +518,11 @@ private:
         if (isa<LoopLikeOpInterface>(op))
           for (Region &region : op.getRegions())
             for (Block &body : region)
-              before |= fenceBarriers(body, awaited, written, /*dryRun=*/true);
+              before |= fenceBarriers(body, fenced, written, /*dryRun=*/true);
         written = before;
         for (Region &region : op.getRegions())
           for (Block &body : region)
-            written |= fenceBarriers(body, awaited, before, dryRun);
+            written |= fenceBarriers(body, fenced, before, dryRun);
       } else if (!isa<BulkCopyOp>(op)) {
         // The wait completes the writes of asynchronous copies.
         written |= isa<WaitGroupOp>(op) ||
