@@ -21,6 +21,11 @@
 
 namespace tile {
 
+/// On an scf.if in a loop: the iterations for which the loop carries what it
+/// loads in registers. Its numbers are the same in all threads
+/// (tile-load-ahead).
+inline constexpr llvm::StringLiteral kNumbersAheadAttr = "tile.numbers_ahead";
+
 /// A copy to a shared buffer, and the operations that read the buffer.
 struct BufferCopy {
   CopyOp copy;

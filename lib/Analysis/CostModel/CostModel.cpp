@@ -44,13 +44,6 @@ static constexpr double kBlockCycles = 2000, kLaunchCycles = 7500;
 /// products waits for beside those from global memory.
 static constexpr double kCacheWaitShare = 0.1;
 
-/// The time of global memory if each multiprocessor has one block of a program
-/// without products, whose warps wait for each other in each iteration, and
-/// whose threads have more than so many registers: none of them loads or stores
-/// while they wait and compute.
-static constexpr double kAloneMemoryTime = 1.1;
-static constexpr int64_t kManyRegisters = 96;
-
 /// Cycles of the start and the end of a block without products, and those that
 /// a cluster adds.
 static constexpr double kPlainBlockCycles = 500, kClusterCycles = 1000;
@@ -302,8 +295,6 @@ Refusal Predictor::run(Cost &cost) {
       work.loops, [](const Work &loop) { return loop.waitsForOthers; });
   cost.waitsAlone = !facts.hasProducts && waits && clusterBlocks == 1 &&
                     cost.residentBlocks == 1;
-  if (cost.waitsAlone && cost.registers > kManyRegisters)
-    memory *= kAloneMemoryTime;
   cost.cycles = kLaunchCycles + std::pow(std::pow(compute, kMemoryOverlap) +
                                              std::pow(memory, kMemoryOverlap),
                                          1 / kMemoryOverlap);

@@ -220,12 +220,9 @@ double Predictor::countCopiedRegisters(const Work &work) const {
 }
 
 /// Returns the registers that a second block uses: tile-copy-ahead asks for it.
-/// Half of those that are copied: a thread has the others while it reads its
-/// elements again. RMSNorm's gradients with 32 elements of a thread (129
-/// registers of tiles) spill if two blocks leave 128 registers.
 double Predictor::countSparedRegisters(const Work &work) const {
   double copied = countCopiedRegisters(work);
-  return copied > kLeastSparedRegisters ? copied / 2 : 0;
+  return copied > kLeastSparedRegisters ? copied : 0;
 }
 
 /// Chooses the stages, and finds out how many blocks run on a multiprocessor.

@@ -4,13 +4,15 @@
 // ends keep the order of the operations to a large extent: all elements of a
 // tile are computed by one operation before the next one begins. A value that
 // several operations of a run read, like x in x * f(x), is then live beside the
-// results in between. Part by part, only the results of one part are.
+// results in between. Part by part, only the results of one part are. What is
+// computed behind a store joins the run before it, if that takes no registers.
 //
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -164,10 +166,72 @@ static bool isProduct(Operation &op) {
   return isa<tile::gpu::MmaOp, nvgpu::WarpgroupMmaOp>(op);
 }
 
+/// Returns true if the only effects of `op` are stores of vectors.
+static bool isStore(Operation *op) {
+  return !isMemoryEffectFree(op) &&
+         !op->walk([](Operation *inner) {
+              bool stores = isa<vector::StoreOp, scf::IfOp>(inner);
+              return WalkResult(success(stores || isMemoryEffectFree(inner)));
+            }).wasInterrupted();
+}
+
+/// Returns true if the operands of `op` are defined before `place`, an earlier
+/// operation of the block.
+static bool mayStandBefore(Operation *op, Operation *place) {
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    Operation *definition = operand.getDefiningOp();
+    return !definition || definition->getBlock() != place->getBlock() ||
+           definition->isBeforeInBlock(place);
+  });
+}
+
+/// Returns the bits of registers of operands of `op` that no other operation
+/// reads at `place` or behind it.
+static int64_t countFreedBits(Operation *op, Operation *place) {
+  auto isBehind = [&](Operation *user) {
+    Operation *ancestor = place->getBlock()->findAncestorOpInBlock(*user);
+    return user != op && (!ancestor || !ancestor->isBeforeInBlock(place));
+  };
+  int64_t bits = 0;
+  llvm::SetVector<Value> operands(op->operand_begin(), op->operand_end());
+  for (Value operand : operands)
+    // What is defined before a loop is live in all iterations.
+    if (operand.getParentBlock() == place->getBlock() &&
+        llvm::none_of(operand.getUsers(), isBehind))
+      bits += countBits(operand);
+  return bits;
+}
+
+/// Moves elementwise operations in front of the stores before them if that
+/// takes no more registers: the results take the place of operands, which are
+/// not live beside what is stored.
+static void moveBeforeStores(Block &block) {
+  // Those behind which no operation has other effects.
+  SmallVector<Operation *> stores;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (isStore(&op)) {
+      stores.push_back(&op);
+    } else if (!isMemoryEffectFree(&op) && !isa<vector::LoadOp>(op)) {
+      stores.clear();
+    } else if (!stores.empty() && getVector(op)) {
+      Operation *place = nullptr;
+      for (Operation *store : llvm::reverse(stores)) {
+        if (!mayStandBefore(&op, store) ||
+            countFreedBits(&op, store) < countBits(op.getResult(0)))
+          break;
+        place = store;
+      }
+      if (place)
+        op.moveBefore(place);
+    }
+  }
+}
+
 static void splitIn(Block &block, int64_t limit) {
   // tile-schedule has chosen what runs beside products.
   if (llvm::any_of(block, isProduct))
     return;
+  moveBeforeStores(block);
   SmallVector<SmallVector<Operation *>> runs(1);
   for (Operation &op : block) {
     SmallVector<Operation *> &run = runs.back();
@@ -177,10 +241,10 @@ static void splitIn(Block &block, int64_t limit) {
       run.push_back(&op);
       continue;
     }
-    // An operation without memory effects that reads no result of the run may
-    // stand before it.
+    // An operation that writes nothing and reads no result of the run may stand
+    // before it.
     bool passes = !run.empty() && !vector && op.getNumRegions() == 0 &&
-                  isMemoryEffectFree(&op) &&
+                  (isMemoryEffectFree(&op) || isa<vector::LoadOp>(op)) &&
                   llvm::none_of(op.getOperands(), [&](Value operand) {
                     return llvm::is_contained(run, operand.getDefiningOp());
                   });

@@ -17,6 +17,8 @@
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -131,11 +133,13 @@ public:
         withManyAddresses.insert(unit);
       if (hasManySums)
         withManySums.insert(unit);
+      if (!isAMD && llvm::none_of(llvm::instructions(function), isProduct))
+        withoutProducts.insert(unit);
     }
   }
 
   bool isEnabled() const override {
-    return isAMD || !withManyAddresses.empty();
+    return isAMD || !withManyAddresses.empty() || !withoutProducts.empty();
   }
 
   bool shouldRunPass(StringRef pass, StringRef unit) const override {
@@ -145,7 +149,8 @@ public:
                pass != "nary-reassociate") ||
               !withManyAddresses.contains(unit));
     return !(pass == "slsr" && withManyAddresses.contains(unit)) &&
-           !(pass == "nary-reassociate" && withManySums.contains(unit));
+           !(pass == "nary-reassociate" && withManySums.contains(unit)) &&
+           !(pass == "machine-sink" && withoutProducts.contains(unit));
   }
 
 private:
@@ -155,6 +160,17 @@ private:
     return address && !address->hasAllConstantIndices() &&
            (address->getPointerAddressSpace() == kGlobalMemory ||
             address->getPointerAddressSpace() == kSharedMemory);
+  }
+
+  /// Returns true if an instruction is that of a matrix unit.
+  static bool isProduct(const llvm::Instruction &inst) {
+    auto *call = dyn_cast<llvm::CallBase>(&inst);
+    if (!call)
+      return false;
+    if (auto *text = dyn_cast<llvm::InlineAsm>(call->getCalledOperand()))
+      return text->getAsmString().contains("mma");
+    const llvm::Function *callee = call->getCalledFunction();
+    return callee && callee->getName().contains("mma");
   }
 
   static bool isVariableSum(const llvm::Instruction &inst) {
@@ -167,7 +183,7 @@ private:
                            kMostBlocks = 96;
   bool isAMD = false;
   /// The functions, described as passes describe them to the gate.
-  llvm::StringSet<> withManyAddresses, withManySums;
+  llvm::StringSet<> withManyAddresses, withManySums, withoutProducts;
 };
 
 /// The LLVM objects of one compilation. They are on the heap, so that they can

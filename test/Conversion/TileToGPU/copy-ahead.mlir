@@ -161,11 +161,17 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A number of 4 bytes arrives in a slot of each thread, too.
+  // A number of 4 bytes arrives in a slot of each warp, which one lane fills.
   // CHECK: gpu.func @number
-  // CHECK: %[[SLOTS:.*]] = memref.view {{.*}} to memref<128xf32, #gpu.address_space<workgroup>>
+  // CHECK: %[[SLOTS:.*]] = memref.view {{.*}} to memref<4xf32, #gpu.address_space<workgroup>>
+  // CHECK: %[[THREAD:.*]] = gpu.thread_id x
+  // CHECK: %[[LANE:.*]] = arith.remui %[[THREAD]], %{{.*}} : index
+  // CHECK: %[[FILLS:.*]] = arith.cmpi eq, %[[LANE]], %{{.*}} : index
+  // CHECK: scf.if %[[FILLS]] {
+  // CHECK-NEXT: nvgpu.device_async_copy %{{.*}}[%c0], %{{.*}}[%{{.*}}], 1
   // CHECK: scf.for
   // CHECK: nvvm.cp.async.wait.group 0
+  // CHECK: nvvm.bar.warp.sync
   // CHECK: %[[V:.*]] = vector.load %[[SLOTS]][%{{.*}}] {alignment = 4 : i64} : {{.*}}, vector<1xf32>
   // CHECK: %[[F:.*]] = vector.extract %[[V]][0]
   // CHECK: "use"(%[[F]])
@@ -194,6 +200,49 @@ gpu.module @kernels {
       "use"(%v) : (f32) -> ()
       scf.yield %next : f32
     } {tile.schedule = #tile.schedule<stages = 1, keep_loops>}
+    gpu.return
+  }
+
+  // Beside vectors that a loop carries in registers, numbers are copied alone.
+  // CHECK: gpu.func @beside_registers
+  // CHECK: memref.view {{.*}} to memref<4xf32, #gpu.address_space<workgroup>>
+  // CHECK-NOT: memref.view
+  // CHECK: scf.for {{.*}} iter_args(%[[V:.*]] = %{{.*}}, %{{.*}} = %{{.*}}) -> (vector<8xbf16>, index)
+  // CHECK: nvvm.cp.async.wait.group 0
+  // CHECK: %[[N:.*]] = vector.load
+  // CHECK: %[[F:.*]] = vector.extract %[[N]][0]
+  // CHECK: vector.load %{{.*}} vector<8xbf16>
+  // CHECK: nvgpu.device_async_copy
+  // CHECK: "use"(%[[V]], %[[F]])
+  tile_gpu.manifest @beside_registers {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64, params = []}
+  gpu.func @beside_registers(%x: memref<?xbf16, #gpu.address_space<global>>,
+      %r: memref<?xf32, #gpu.address_space<global>>, %n: index) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zeros = arith.constant dense<0.0> : vector<8xbf16>
+    %zero = arith.constant 0.0 : f32
+    %any = arith.cmpi sgt, %n, %c0 : index
+    %first:2 = scf.if %any -> (vector<8xbf16>, f32) {
+      %0 = vector.load %x[%c0] : memref<?xbf16, #gpu.address_space<global>>, vector<8xbf16>
+      %1 = memref.load %r[%c0] : memref<?xf32, #gpu.address_space<global>>
+      scf.yield %0, %1 : vector<8xbf16>, f32
+    } else {
+      scf.yield %zeros, %zero : vector<8xbf16>, f32
+    }
+    scf.for %i = %c0 to %n step %c1 iter_args(%v = %first#0, %f = %first#1) -> (vector<8xbf16>, f32) {
+      %j = arith.addi %i, %c1 : index
+      %exists = arith.cmpi slt, %j, %n : index
+      %next:2 = scf.if %exists -> (vector<8xbf16>, f32) {
+        %0 = vector.load %x[%j] : memref<?xbf16, #gpu.address_space<global>>, vector<8xbf16>
+        %1 = memref.load %r[%j] : memref<?xf32, #gpu.address_space<global>>
+        scf.yield %0, %1 : vector<8xbf16>, f32
+      } else {
+        scf.yield %zeros, %zero : vector<8xbf16>, f32
+      } {tile.numbers_ahead = 1 : i64}
+      "use"(%v, %f) : (vector<8xbf16>, f32) -> ()
+      scf.yield %next#0, %next#1 : vector<8xbf16>, f32
+    }
     gpu.return
   }
 

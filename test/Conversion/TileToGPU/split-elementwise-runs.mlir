@@ -65,17 +65,52 @@ gpu.module @kernels {
     return %h, %t, %scaled : vector<96xbf16>, vector<96xbf16>, f32
   }
 
-  // A write to memory ends a run, and so does a read of one of its vectors.
+  // A write to memory ends a run where the result behind it would be live beside what is
+  // stored and its operands.
   // CHECK-LABEL: func.func @ended
   // CHECK: math.exp2 %{{.*}} : vector<96xf32>
   // CHECK: vector.store
   // CHECK: arith.mulf %{{.*}} : vector<96xf32>
-  func.func @ended(%x: vector<96xf32>, %m: memref<16xf32>) -> vector<96xf32> {
+  func.func @ended(%x: vector<96xf32>, %m: memref<16xf32>) -> (vector<96xf32>, vector<96xf32>) {
     %c0 = arith.constant 0 : index
     %e = math.exp2 %x : vector<96xf32>
     vector.store %e, %m[%c0] : memref<16xf32>, vector<96xf32>
     %p = arith.mulf %x, %e : vector<96xf32>
+    return %p, %x : vector<96xf32>, vector<96xf32>
+  }
+
+  // A copy may have other effects than a store.
+  // CHECK-LABEL: func.func @before_copy
+  // CHECK: math.exp2 %{{.*}} : vector<96xf32>
+  // CHECK: memref.copy
+  // CHECK: arith.mulf %{{.*}} : vector<96xf32>
+  func.func @before_copy(%x: vector<96xf32>, %m: memref<8xf32>, %n: memref<8xf32>) -> vector<96xf32> {
+    %e = math.exp2 %x : vector<96xf32>
+    memref.copy %m, %n : memref<8xf32> to memref<8xf32>
+    %p = arith.mulf %x, %e : vector<96xf32>
     return %p : vector<96xf32>
+  }
+
+  // A sum behind a branch with stores takes the place of its operands: it joins the run in
+  // front of the branch, past a load.
+  // CHECK-LABEL: func.func @behind_store
+  // CHECK: arith.addf %{{.*}} : vector<8xf32>
+  // CHECK: arith.addf %{{.*}} : vector<8xf32>
+  // CHECK: scf.if
+  // CHECK-NOT: arith.addf
+  // CHECK: return
+  func.func @behind_store(%x: vector<96xf32>, %sum: vector<96xf32>, %m: memref<96xbf16>,
+      %n: memref<8xf32>, %stores: i1) -> (vector<96xf32>, vector<8xf32>) {
+    %c0 = arith.constant 0 : index
+    %e = math.exp2 %x : vector<96xf32>
+    %u = vector.load %n[%c0] : memref<8xf32>, vector<8xf32>
+    %p = arith.mulf %x, %e : vector<96xf32>
+    %t = arith.truncf %p : vector<96xf32> to vector<96xbf16>
+    scf.if %stores {
+      vector.store %t, %m[%c0] : memref<96xbf16>, vector<96xbf16>
+    }
+    %next = arith.addf %sum, %e : vector<96xf32>
+    return %next, %u : vector<96xf32>, vector<8xf32>
   }
 
   // Blocks with products keep their order.

@@ -11,6 +11,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "tile/Analysis/RolePlan.h"
+#include "tile/Analysis/RunAhead.h"
 #include "tile/Conversion/TileToGPU/Passes.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
@@ -65,11 +66,15 @@ struct CarriedVector {
 /// The slots of a vector in shared memory. A number is a vector of one element.
 struct Slots {
   VectorType type;
-  /// Elements of an access, and accesses of a vector.
-  int64_t width, accesses;
-  /// The memory of all threads as elements, and the place of the thread's first
+  /// Elements of an access, accesses of a vector, and the threads or warps with
+  /// slots of their own.
+  int64_t width, accesses, owners;
+  /// The memory of all owners as elements, and the place of the owner's first
   /// element there.
   Value memory, place;
+  /// For a number, which is the same for all threads: whether this is the
+  /// thread that fills the slots of its warp.
+  Value isFilling;
   /// Set for rows that begin anywhere: their words, the places of a thread's
   /// elements, and the shift of the row in the slot.
   std::optional<RowSlots> row;
@@ -81,10 +86,10 @@ struct Slots {
 class CopyAhead {
 public:
   CopyAhead(mlir::gpu::GPUFuncOp func, tile::gpu::ManifestOp manifest,
-            scf::ForOp loop, int64_t stages, const Chip &chip)
+            scf::ForOp loop, int64_t stages, bool hasVectors, const Chip &chip)
       : func(func), manifest(manifest), loop(loop), stages(stages),
-        threads((*func.getKnownBlockSize())[0]), chip(chip),
-        b(loop.getLoc(), loop.getContext()) {}
+        hasVectors(hasVectors), threads((*func.getKnownBlockSize())[0]),
+        chip(chip), b(loop.getLoc(), loop.getContext()) {}
 
   /// Returns the registers that a thread needs at least if it reads vectors
   /// again; 0 if it keeps them.
@@ -98,6 +103,8 @@ private:
   Value allocateMemory(Type element, int64_t elements);
   Slots allocate(VectorType type, int64_t count);
   Slots allocateRows(const CarriedVector &vector);
+  Slots allocateNumber(Type type, int64_t count);
+  bool hasRoomForNumbers(size_t count);
   Value getAccess(const Slots &slots, Value slot, int64_t element);
   void fill(Value value, const Slots &slots, Value slot, int64_t element,
             bool copies = true);
@@ -110,7 +117,10 @@ private:
   mlir::gpu::GPUFuncOp func;
   tile::gpu::ManifestOp manifest;
   scf::ForOp loop;
-  int64_t stages, threads;
+  int64_t stages;
+  /// Whether vectors move to shared memory, too, or numbers alone.
+  bool hasVectors;
+  int64_t threads;
   const Chip &chip;
   Emitter b;
   /// The slots of the vectors that have been read from there, and what has been
@@ -162,7 +172,8 @@ SmallVector<CarriedVector> CopyAhead::findVectors() {
   auto yields = loop.getYieldedValues();
   SmallVector<CarriedVector> found;
   for (BlockArgument first : loop.getRegionIterArgs()) {
-    if (!isCopied(first.getType()))
+    if (!isCopied(first.getType()) ||
+        (isa<VectorType>(first.getType()) && !hasVectors))
       continue;
     // Only the uses of the oldest result stay.
     CarriedVector vector;
@@ -197,6 +208,8 @@ SmallVector<CarriedVector> CopyAhead::findVectors() {
 /// Returns the vectors of 16 bits from before the loop that the loop reads.
 /// Once they have become f32, they would take twice the registers.
 SmallVector<Value> CopyAhead::findInvariants() {
+  if (!hasVectors)
+    return {};
   llvm::SetVector<Value> found;
   for (Operation &op : *loop.getBody())
     for (Value operand : op.getOperands()) {
@@ -259,6 +272,7 @@ Slots CopyAhead::allocate(VectorType type, int64_t count) {
   slots.type = type;
   slots.width = std::gcd(type.getNumElements(), kAccessBytes * 8 / bits);
   slots.accesses = type.getNumElements() / slots.width;
+  slots.owners = threads;
   slots.memory = allocateMemory(type.getElementType(),
                                 count * type.getNumElements() * threads);
   Value thread = mlir::gpu::ThreadIdOp::create(b, mlir::gpu::Dimension::x);
@@ -266,10 +280,34 @@ Slots CopyAhead::allocate(VectorType type, int64_t count) {
   return slots;
 }
 
+/// Reserves memory for `count` slots of a number for each warp.
+Slots CopyAhead::allocateNumber(Type type, int64_t count) {
+  Slots slots;
+  slots.type = toVector(type);
+  slots.width = slots.accesses = 1;
+  slots.owners = threads / chip.warpSize;
+  slots.memory = allocateMemory(type, count * slots.owners);
+  Value thread = mlir::gpu::ThreadIdOp::create(b, mlir::gpu::Dimension::x);
+  Value lanes = b.index(chip.warpSize);
+  slots.place = arith::DivUIOp::create(b, thread, lanes);
+  slots.isFilling =
+      b.equal(arith::RemUIOp::create(b, thread, lanes), b.index(0));
+  return slots;
+}
+
+/// Returns true if `count` numbers fit beside the other shared memory.
+bool CopyAhead::hasRoomForNumbers(size_t count) {
+  constexpr int64_t kMostBytes = 8;
+  int64_t slots = (stages + 1) * threads / chip.warpSize;
+  return int64_t(manifest.getSharedBytes()) +
+             int64_t(count) * (kBankLineBytes + slots * kMostBytes) <=
+         chip.sharedBytes;
+}
+
 /// Emits the place of the access with `element` in the slot with the number
 /// `slot`.
 Value CopyAhead::getAccess(const Slots &slots, Value slot, int64_t element) {
-  int64_t distance = slots.width * threads;
+  int64_t distance = slots.width * slots.owners;
   Value begin = b.add(slots.place, b.mul(slot, slots.accesses * distance));
   return b.add(begin, element / slots.width * distance + element % slots.width);
 }
@@ -333,6 +371,8 @@ void CopyAhead::fill(Value value, const Slots &slots, Value slot,
       return;
     }
   }
+  if (slots.isFilling)
+    b.enterIf(slots.isFilling);
   // An access of the slot at a time.
   int64_t count = type.getNumElements();
   for (int64_t i = 0; i < count;) {
@@ -463,16 +503,27 @@ int64_t CopyAhead::countRegisters() {
 
 int64_t CopyAhead::run() {
   SmallVector<CarriedVector> vectors = findVectors();
-  if (vectors.empty())
+  if (vectors.empty() || (!hasVectors && !hasRoomForNumbers(vectors.size())))
     return 0;
   SmallVector<Slots> slots;
   for (const CarriedVector &vector : vectors)
-    slots.push_back(vector.rows.empty()
-                        ? allocate(toVector(vector.next.getType()), stages + 1)
-                        : allocateRows(vector));
+    slots.push_back(
+        !vector.rows.empty() ? allocateRows(vector)
+        : isa<VectorType>(vector.next.getType())
+            ? allocate(cast<VectorType>(vector.next.getType()), stages + 1)
+            : allocateNumber(vector.next.getType(), stages + 1));
   bool hasRows = llvm::any_of(vectors, [](const CarriedVector &vector) {
     return !vector.rows.empty();
   });
+  bool hasNumbers = llvm::any_of(
+      slots, [](const Slots &memory) { return memory.isFilling != nullptr; });
+  // All threads of a block copy rows, one lane of a warp its numbers.
+  auto waitForOthers = [&] {
+    if (hasRows)
+      mlir::gpu::BarrierOp::create(b);
+    else if (hasNumbers)
+      NVVM::SyncWarpOp::create(b, b.i32(-1));
+  };
   SmallVector<std::pair<Value, Slots>> invariants;
   for (Value value : findInvariants()) {
     auto type = cast<VectorType>(value.getType());
@@ -485,8 +536,9 @@ int64_t CopyAhead::run() {
     fill(value, invariants.back().second, b.index(0), 0, /*copies=*/false);
   }
 
-  // Threads may still read the slots of rows from an earlier run of the loop.
-  if (hasRows && loop->getParentOfType<LoopLikeOpInterface>()) {
+  // Threads may still read slots that others fill from an earlier run of the
+  // loop.
+  if ((hasRows || hasNumbers) && loop->getParentOfType<LoopLikeOpInterface>()) {
     Operation *first = nullptr;
     for (const CarriedVector &vector : vectors)
       for (unsigned number : vector.arguments) {
@@ -495,7 +547,7 @@ int64_t CopyAhead::run() {
           first = op;
       }
     b.setInsertionPoint(first);
-    mlir::gpu::BarrierOp::create(b);
+    waitForOthers();
   }
   // The first iterations: a group of copies for each.
   SmallVector<SmallVector<Value>> shifts(vectors.size());
@@ -586,9 +638,8 @@ int64_t CopyAhead::run() {
   NVVM::CpAsyncCommitGroupOp::create(b);
   b.setInsertionPointToStart(loop.getBody());
   NVVM::CpAsyncWaitGroupOp::create(b, stages - 1);
-  // Rows are copied by all threads, which have read the free slot.
-  if (hasRows)
-    mlir::gpu::BarrierOp::create(b);
+  // Others have filled these slots, and have read the free ones.
+  waitForOthers();
   for (auto [vector, memory] : llvm::zip_equal(vectors, slots)) {
     Value oldest = loop.getRegionIterArg(vector.arguments.front());
     Value result = read(memory, slot);
@@ -634,6 +685,15 @@ static void setResidentBlocks(mlir::gpu::GPUFuncOp func, const Chip &chip,
     func->setAttr(name, Builder(func).getI32IntegerAttr(blocks));
 }
 
+/// Returns the iterations for which `loop` carries numbers beside vectors that
+/// stay in registers.
+static std::optional<int64_t> getNumbersAhead(scf::ForOp loop) {
+  for (auto load : loop.getBody()->getOps<scf::IfOp>())
+    if (auto distance = load->getAttrOfType<IntegerAttr>(kNumbersAheadAttr))
+      return distance.getInt();
+  return std::nullopt;
+}
+
 namespace {
 struct CopyAheadPass : tile::impl::TileCopyAheadBase<CopyAheadPass> {
   using TileCopyAheadBase::TileCopyAheadBase;
@@ -646,7 +706,7 @@ struct CopyAheadPass : tile::impl::TileCopyAheadBase<CopyAheadPass> {
       tile::gpu::ManifestOp manifest = tile::gpu::findManifest(func);
       SmallVector<scf::ForOp> loops;
       func.walk([&](scf::ForOp loop) {
-        if (getSchedule(loop).stages)
+        if (getSchedule(loop).stages || getNumbersAhead(loop))
           loops.push_back(loop);
       });
       if (!manifest || !func.getKnownBlockSize() ||
@@ -654,8 +714,10 @@ struct CopyAheadPass : tile::impl::TileCopyAheadBase<CopyAheadPass> {
         continue;
       int64_t registers = 0;
       for (scf::ForOp loop : loops) {
-        CopyAhead copies(func, manifest, loop, *getSchedule(loop).stages,
-                         *chip);
+        std::optional<int64_t> stages = getSchedule(loop).stages;
+        CopyAhead copies(func, manifest, loop,
+                         stages ? *stages : *getNumbersAhead(loop),
+                         stages.has_value(), *chip);
         registers = std::max(registers, copies.run());
       }
       if (registers != 0)

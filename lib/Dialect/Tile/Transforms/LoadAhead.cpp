@@ -175,8 +175,14 @@ static void carryLoads(scf::ForOp loop, ArrayRef<AheadLoad> loads,
     rewriter.replaceAllUsesWith(ahead.load->getResult(0), argument);
     rewriter.eraseOp(ahead.load);
   }
-  if (!isShared)
+  if (!isShared) {
+    if (llvm::any_of(loads, [](const AheadLoad &ahead) {
+          return isa<LoadScalarOp>(ahead.load);
+        }))
+      next.front().getDefiningOp()->setAttr(kNumbersAheadAttr,
+                                            b.getI64IntegerAttr(distance));
     return;
+  }
   Schedule schedule = getSchedule(carried);
   schedule.stages = distance;
   schedule.keepLoops = true;
@@ -222,21 +228,27 @@ static int64_t getDistance(KernelOp kernel, const Chip &chip, int64_t each,
 /// that those of a multiprocessor use the rate of global memory; more take
 /// memory from the first-level cache. Returns 0 if copies do not fit beside the
 /// `used` bytes of a block, or if the `before` registers of a thread leave room
-/// for more than `mostBlocks` blocks.
+/// for several blocks. With `isTogether`, the threads of a block wait for each
+/// other.
 static int64_t getCopyDistance(KernelOp kernel, const Chip &chip, int64_t each,
-                               int64_t before, int64_t used,
-                               int64_t mostBlocks) {
+                               int64_t before, int64_t used, bool isTogether) {
   int64_t warps = countBlockWarps(kernel, chip);
   double needed = (kCopyLatency + kMemoryLatency) * chip.throughput.memoryBytes;
-  int64_t blocks =
-      countResidentBlocks(chip, warps, before + kLeastRegisterMargin);
-  if (!chip.asyncCopy.isDefault || blocks > mostBlocks)
+  int64_t registers = before + kLeastRegisterMargin;
+  int64_t blocks = countResidentBlocks(chip, warps, registers);
+  if (!chip.asyncCopy.isDefault || (!isTogether && blocks > kMostCopyingBlocks))
     return 0;
+  // The threads of a single block do not keep what they have read, nor the
+  // loads from before the loop (tile-copy-ahead).
+  if (isTogether && blocks <= 1)
+    blocks = countResidentBlocks(chip, warps, registers - each * 3 / 2);
   int64_t bytes = warps * chip.warpSize * each * 4;
   // The slots of the iterations ahead and that of this one.
   int64_t most = (getSharedLimit(chip, blocks) - used) / bytes - 1;
-  // A little less on the way costs less than a further slot.
-  int64_t wanted = std::ceil(needed / double(blocks * bytes) - 0.5);
+  // Of many blocks, some compute while others wait: a little less on the way
+  // costs less than a further slot.
+  double spared = blocks > kMostCopyingBlocks ? 0.5 : 0;
+  int64_t wanted = std::ceil(needed / double(blocks * bytes) - spared);
   wanted = std::max<int64_t>(wanted, 1);
   return std::max<int64_t>(std::min({wanted, most, kMostDistance}), 0);
 }
@@ -388,8 +400,7 @@ void LoadAhead::runOnOperation() {
     // be the one that takes the registers.
     if (chosen <= 0 && !distance && !hasAlone &&
         estimateRegisters(kernel, loop).total == estimate) {
-      int64_t mostBlocks = isTogether ? INT64_MAX : kMostCopyingBlocks;
-      chosen = getCopyDistance(kernel, *chip, each, before, copied, mostBlocks);
+      chosen = getCopyDistance(kernel, *chip, each, before, copied, isTogether);
       if (chosen > 0) {
         int64_t bytes = (chosen + 1) * blockWarps * chip->warpSize * each * 4;
         copied += bytes;

@@ -32,6 +32,7 @@
 // CHECK: %[[L:.*]] = tile.load %[[X]][%[[R]], %c0]
 // CHECK: %[[LF:.*]] = tile.load_scalar %[[F]][%[[R]]]
 // CHECK: scf.yield %[[L]], %[[LF]]
+// CHECK: {tile.numbers_ahead = 2 : i64}
 // CHECK: tile.load %[[S]]
 // CHECK: arith.extf %[[T0]]
 // CHECK: tensor.splat %[[F0]]
@@ -135,8 +136,8 @@ tile.kernel @waits(%x: !rows, %labels: !labels, %y: !rows) attributes {num_warps
 !t = tensor<1x16384xf32, #blocked>
 
 // Registers do not hold the loads, and one block fits a multiprocessor: copies to shared
-// memory are two iterations ahead.
-// REMARK: [Passed] loads-ahead {{.*}}iterations=1, loads=1, shared bytes=65536
+// memory are two iterations ahead. One iteration would not use the rate of global memory.
+// REMARK: [Passed] loads-ahead {{.*}}iterations=2, loads=1, shared bytes=98304
 tile.kernel @copied(%x: !rows, %y: !rows, %first: index, %end: index)
     attributes {num_warps = 16 : i32} {
   %c0 = arith.constant 0 : index
@@ -167,7 +168,7 @@ tile.kernel @copied(%x: !rows, %y: !rows, %first: index, %end: index)
 
 // Two blocks fit a multiprocessor, of which one waits while the other one waits, too:
 // each copies to its half of the shared memory.
-// REMARK: [Passed] loads-ahead {{.*}}iterations=1, loads=1, shared bytes=30720
+// REMARK: [Passed] loads-ahead {{.*}}iterations=2, loads=1, shared bytes=46080
 tile.kernel @two_blocks(%x: !rows, %y: !rows, %first: index, %end: index)
     attributes {num_warps = 10 : i32} {
   %c0 = arith.constant 0 : index
