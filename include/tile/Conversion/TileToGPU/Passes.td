@@ -150,8 +150,12 @@ def TileCopyAhead : Pass<"tile-copy-ahead", "::mlir::gpu::GPUModuleOp"> {
     reads before the row belongs to the same allocation; the elements of a word that
     begins before the buffer are copied alone.
 
-    Numbers of 4 bytes or more arrive in slots, too: a number in a register would be
-    awaited at the end of the iteration that loads it.
+    Numbers of 4 bytes or more, which are the same in all threads, arrive in slots
+    of their warps, too: one lane copies them, and the warp waits for it. A number in
+    a register would be awaited at the end of the iteration that loads it, or at its
+    start, because the back end keeps it in a register of the warp. So numbers
+    are copied as well where a loop carries its vectors in registers
+    (`tile.numbers_ahead` on the scf.if that loads them, by `tile-load-ahead`).
 
     If a thread has more than 16 elements and a multiprocessor has room for one block
     only, a thread reads the slots again behind each barrier of the loop and repeats
@@ -225,8 +229,9 @@ def TileSplitElementwiseRuns : Pass<"tile-split-elementwise-runs"> {
     run. If its vectors take more than half of the registers of a thread between
     the operations, and more than before and behind them, the run is computed for 8 elements at a
     time: x * f(x) needs the registers of x or of the result, not those of x and
-    f(x). Blocks with matrix products keep their order, which `tile-schedule`
-    has chosen.
+    f(x). What is computed behind stores of vectors moves in front of them, to the
+    run before, if its results take no more registers than operands that end there.
+    Blocks with matrix products keep their order, which `tile-schedule` has chosen.
 
     ```mlir output
     %0 = math.exp2 %x : vector<96xf32>

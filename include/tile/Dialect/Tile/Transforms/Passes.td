@@ -646,7 +646,7 @@ def TileLoadAhead : Pass<"tile-load-ahead", "::tile::KernelOp"> {
     carries their results. They arrive while the iterations between compute. The
     loads are ahead by as many iterations, at most 4, as a multiprocessor needs to
     use the rate of global memory: its loads in flight have as many bytes as arrive
-    within the latency of a load.
+    within the latency of a load, or half an iteration less if more than two blocks copy.
 
     ```mlir output
     scf.for %i = %first to %end step %step {
