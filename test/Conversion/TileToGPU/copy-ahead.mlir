@@ -203,6 +203,43 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Lanes may still read a number of an earlier run of the loop.
+  // CHECK: gpu.func @number_again
+  // CHECK: scf.for
+  // CHECK-NEXT: nvvm.bar.warp.sync
+  // CHECK: nvgpu.device_async_copy
+  // CHECK: scf.for
+  // CHECK-NEXT: nvvm.cp.async.wait.group 0
+  // CHECK-NEXT: nvvm.bar.warp.sync
+  tile_gpu.manifest @number_again {grid = [1, 1, 1], block = array<i64: 64, 1, 1>, shared_bytes = 0 : i64, params = []}
+  gpu.func @number_again(%x: memref<?xf32, #gpu.address_space<global>>, %n: index, %any: i1) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant 0.0 : f32
+    scf.for %run = %c0 to %n step %c1 {
+      %first = scf.if %any -> (f32) {
+        %0 = memref.load %x[%c0] : memref<?xf32, #gpu.address_space<global>>
+        scf.yield %0 : f32
+      } else {
+        scf.yield %zero : f32
+      }
+      scf.for %i = %c0 to %n step %c1 iter_args(%v = %first) -> (f32) {
+        %j = arith.addi %i, %c1 : index
+        %exists = arith.cmpi slt, %j, %n : index
+        %next = scf.if %exists -> (f32) {
+          %0 = memref.load %x[%j] : memref<?xf32, #gpu.address_space<global>>
+          scf.yield %0 : f32
+        } else {
+          scf.yield %zero : f32
+        }
+        "use"(%v) : (f32) -> ()
+        scf.yield %next : f32
+      } {tile.schedule = #tile.schedule<stages = 1, keep_loops>}
+    }
+    gpu.return
+  }
+
   // Beside vectors that a loop carries in registers, numbers are copied alone.
   // CHECK: gpu.func @beside_registers
   // CHECK: memref.view {{.*}} to memref<4xf32, #gpu.address_space<workgroup>>
