@@ -227,11 +227,28 @@ static void moveBeforeStores(Block &block) {
   }
 }
 
-static void splitIn(Block &block, int64_t limit) {
+/// Returns true if runs of `function` may stand on both sides of loads and
+/// stores. LLVM's scheduler for AMD moves those itself, and ptxas keeps their
+/// order. Beside products, registers are planned for the order as written.
+static bool mayJoin(Operation *function) {
+  const Chip *chip = getTargetChip(function);
+  return (!chip || chip->vendor == Vendor::NVIDIA) &&
+         !function
+              ->walk([](Operation *op) {
+                return WalkResult(failure(isProduct(*op)));
+              })
+              .wasInterrupted();
+}
+
+/// Splits the runs of a block that need more than `limit` registers inside.
+/// With `joins`, operations of a run may stand on both sides of loads and
+/// stores.
+static void splitIn(Block &block, int64_t limit, bool joins) {
   // tile-schedule has chosen what runs beside products.
   if (llvm::any_of(block, isProduct))
     return;
-  moveBeforeStores(block);
+  if (joins)
+    moveBeforeStores(block);
   SmallVector<SmallVector<Operation *>> runs(1);
   for (Operation &op : block) {
     SmallVector<Operation *> &run = runs.back();
@@ -243,11 +260,12 @@ static void splitIn(Block &block, int64_t limit) {
     }
     // An operation that writes nothing and reads no result of the run may stand
     // before it.
-    bool passes = !run.empty() && !vector && op.getNumRegions() == 0 &&
-                  (isMemoryEffectFree(&op) || isa<vector::LoadOp>(op)) &&
-                  llvm::none_of(op.getOperands(), [&](Value operand) {
-                    return llvm::is_contained(run, operand.getDefiningOp());
-                  });
+    bool passes =
+        !run.empty() && !vector && op.getNumRegions() == 0 &&
+        (isMemoryEffectFree(&op) || (joins && isa<vector::LoadOp>(op))) &&
+        llvm::none_of(op.getOperands(), [&](Value operand) {
+          return llvm::is_contained(run, operand.getDefiningOp());
+        });
     if (passes)
       continue;
     if (!run.empty())
@@ -265,7 +283,8 @@ struct SplitElementwiseRuns
     : tile::impl::TileSplitElementwiseRunsBase<SplitElementwiseRuns> {
   void runOnOperation() override {
     auto split = [&](Operation *root, int64_t limit) {
-      root->walk([&](Block *block) { splitIn(*block, limit); });
+      bool joins = mayJoin(root);
+      root->walk([&](Block *block) { splitIn(*block, limit, joins); });
     };
     // The threads of large blocks have fewer registers.
     WalkResult result = getOperation()->walk([&](mlir::gpu::GPUFuncOp func) {
@@ -281,7 +300,8 @@ struct SplitElementwiseRuns
     });
     if (result.wasInterrupted())
       return signalPassFailure();
-    split(getOperation(), kRunRegisters);
+    getOperation()->walk(
+        [&](FunctionOpInterface function) { split(function, kRunRegisters); });
   }
 };
 } // namespace

@@ -229,9 +229,10 @@ def TileSplitElementwiseRuns : Pass<"tile-split-elementwise-runs"> {
     run. If its vectors take more than half of the registers of a thread between
     the operations, and more than before and behind them, the run is computed for 8 elements at a
     time: x * f(x) needs the registers of x or of the result, not those of x and
-    f(x). What is computed behind stores of vectors moves in front of them, to the
-    run before, if its results take no more registers than operands that end there.
-    Blocks with matrix products keep their order, which `tile-schedule` has chosen.
+    f(x). In functions without matrix products for NVIDIA chips, a run continues
+    behind loads, and behind stores of vectors, if its results take no more registers
+    than operands that end there. Blocks with matrix products keep their order, which
+    `tile-schedule` has chosen.
 
     ```mlir output
     %0 = math.exp2 %x : vector<96xf32>
