@@ -18,9 +18,6 @@
 // long. Most of what such a function does is to move values from and to memory.
 // Code without optimization takes two to eleven seconds.
 //
-// The machine scheduler takes more than a third of the time of code whose
-// values do not fit, in vain where it cannot make them fit.
-//
 //===----------------------------------------------------------------------===//
 
 #include "Allocation.h"
@@ -39,11 +36,6 @@ using namespace llvm;
 /// The most instructions of a function for which LLVM's slow ways are worth
 /// their time. Kernels of attention and of the examples have up to 5200.
 static constexpr int64_t kMostInstructions = 8192;
-
-/// The share of the registers of live values that the machine scheduler leaves
-/// of too many: 429 become 306, 360 become 255, 274 become 189, and 503 become
-/// 306 in the examples.
-static constexpr int64_t kScheduledThirds = 2;
 
 bool tile::RegisterDemand::isLong() const {
   return instructions > kMostInstructions;
@@ -96,15 +88,12 @@ tile::RegisterDemand tile::estimateDemand(const Function &function,
 }
 
 namespace {
-/// Measures the demands of functions, in front of the machine scheduler or of
-/// the allocation, and finds those that are crowded.
+/// Measures the demands of functions, and finds those that are crowded.
 class MeasureDemand : public MachineFunctionPass {
 public:
-  static char beforeScheduling, beforeAllocation;
-  MeasureDemand(char &place, tile::RegisterDemands &demands,
-                tile::IsKept isKept)
-      : MachineFunctionPass(place), demands(demands),
-        isKept(std::move(isKept)) {}
+  static char ID;
+  MeasureDemand(tile::RegisterDemands &demands, tile::IsKept isKept)
+      : MachineFunctionPass(ID), demands(demands), isKept(std::move(isKept)) {}
 
   StringRef getPassName() const override { return "Register demand"; }
 
@@ -122,8 +111,7 @@ private:
 };
 } // namespace
 
-char MeasureDemand::beforeScheduling = 0;
-char MeasureDemand::beforeAllocation = 0;
+char MeasureDemand::ID = 0;
 
 /// Removes all instructions but those that end a block.
 static void discard(MachineFunction &function, LiveIntervals &intervals) {
@@ -150,9 +138,6 @@ static void discard(MachineFunction &function, LiveIntervals &intervals) {
 }
 
 bool MeasureDemand::runOnMachineFunction(MachineFunction &function) {
-  // Its instructions were discarded in front of the scheduler.
-  if (demands.contains(function.getName()))
-    return false;
   LiveIntervals &intervals = getAnalysis<LiveIntervalsWrapperPass>().getLIS();
   MachineRegisterInfo &registers = function.getRegInfo();
   const TargetRegisterInfo &target = *registers.getTargetRegisterInfo();
@@ -198,13 +183,8 @@ bool MeasureDemand::runOnMachineFunction(MachineFunction &function) {
     live += count;
     demand.live = std::max(demand.live, live);
   }
-  bool isScheduled = getPassID() == &beforeAllocation;
-  if (!isScheduled)
-    demand.live = demand.live * kScheduledThirds / 3;
-  bool keeps = isKept(function.getName(), demand);
-  if (isScheduled || !keeps)
-    demands[function.getName()] = demand;
-  if (keeps)
+  demands[function.getName()] = demand;
+  if (isKept(function.getName(), demand))
     return false;
   discard(function, intervals);
   return true;
@@ -230,12 +210,8 @@ void tile::allocateCrowdedFunctions(TargetPassConfig &config,
                    registers.reg_begin(value)->getParent()->getMF()->getName())
                .isCrowded();
   };
-  config.insertPass(
-      &RegisterCoalescerID,
-      new MeasureDemand(MeasureDemand::beforeScheduling, demands, isKept));
   config.insertPass(place->getTypeInfo(),
-                    new MeasureDemand(MeasureDemand::beforeAllocation, demands,
-                                      std::move(isKept)));
-  config.insertPass(&MeasureDemand::beforeAllocation,
+                    new MeasureDemand(demands, std::move(isKept)));
+  config.insertPass(&MeasureDemand::ID,
                     createBasicRegisterAllocator(isOfCrowded));
 }

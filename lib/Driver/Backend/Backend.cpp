@@ -15,8 +15,10 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LLVMContext.h"
@@ -108,14 +110,14 @@ private:
 /// blocks take 25 seconds; in attention and the examples, up to 44 blocks have
 /// sums. Reassociation is skipped there, too, and where one block has many
 /// addresses and many other blocks have some: 676 in 375 blocks, of which one
-/// has 256 with its sums, take a minute. Machine sinking is skipped where there
-/// are no products: it moves what a loop adds up behind the branches of the
-/// stores of an iteration, beside which the summands are live then.
+/// has 256 with its sums, take a minute. Machine sinking is skipped where loops
+/// without products add up floats and store: it moves the additions behind the
+/// branches of the stores, beside which the summands are live then.
 class PassGate : public llvm::OptPassGate {
 public:
-  void inspect(const llvm::Module &module, const Chip &chip) {
+  void inspect(llvm::Module &module, const Chip &chip) {
     isAMD = chip.vendor == Vendor::AMD;
-    for (const llvm::Function &function : module) {
+    for (llvm::Function &function : module) {
       int64_t addresses = 0, most = 0;
       int64_t blocksWithAddresses = 0, blocksWithSums = 0;
       for (const llvm::BasicBlock &block : function) {
@@ -135,13 +137,14 @@ public:
         withManyAddresses.insert(unit);
       if (hasManySums)
         withManySums.insert(unit);
-      if (!isAMD && llvm::none_of(llvm::instructions(function), isProduct))
-        withoutProducts.insert(unit);
+      if (!isAMD && hasSumsBesideStores(function) &&
+          llvm::none_of(llvm::instructions(function), isProduct))
+        withPlainSums.insert(unit);
     }
   }
 
   bool isEnabled() const override {
-    return isAMD || !withManyAddresses.empty() || !withoutProducts.empty();
+    return isAMD || !withManyAddresses.empty() || !withPlainSums.empty();
   }
 
   bool shouldRunPass(StringRef pass, StringRef unit) const override {
@@ -152,7 +155,7 @@ public:
               !withManyAddresses.contains(unit));
     return !(pass == "slsr" && withManyAddresses.contains(unit)) &&
            !(pass == "nary-reassociate" && withManySums.contains(unit)) &&
-           !(pass == "machine-sink" && withoutProducts.contains(unit));
+           !(pass == "machine-sink" && withPlainSums.contains(unit));
   }
 
 private:
@@ -175,6 +178,26 @@ private:
     return callee && callee->getName().contains("mma");
   }
 
+  /// Returns true if a loop carries a float, and stores.
+  static bool hasSumsBesideStores(llvm::Function &function) {
+    if (function.isDeclaration())
+      return false;
+    auto isFloat = [](const llvm::PHINode &phi) {
+      return phi.getType()->isFPOrFPVectorTy();
+    };
+    auto stores = [](const llvm::BasicBlock *block) {
+      return llvm::any_of(*block, [](const llvm::Instruction &inst) {
+        return llvm::isa<llvm::StoreInst>(inst);
+      });
+    };
+    llvm::DominatorTree dominators(function);
+    llvm::LoopInfo loops(dominators);
+    return llvm::any_of(loops.getLoopsInPreorder(), [&](llvm::Loop *loop) {
+      return llvm::any_of(loop->getHeader()->phis(), isFloat) &&
+             llvm::any_of(loop->blocks(), stores);
+    });
+  }
+
   static bool isVariableSum(const llvm::Instruction &inst) {
     return inst.getOpcode() == llvm::Instruction::Add &&
            inst.getType()->isIntegerTy(64) &&
@@ -185,7 +208,7 @@ private:
                            kMostBlocks = 96;
   bool isAMD = false;
   /// The functions, described as passes describe them to the gate.
-  llvm::StringSet<> withManyAddresses, withManySums, withoutProducts;
+  llvm::StringSet<> withManyAddresses, withManySums, withPlainSums;
 };
 
 /// The LLVM objects of one compilation. They are on the heap, so that they can
