@@ -31,6 +31,11 @@ namespace tile {
 /// of the model (docs/notes/cost-model.md).
 inline constexpr double kCopyLatency = 700, kMemoryLatency = 1200;
 
+/// The registers that a thread does without, relative to those of the tiles
+/// that a loop copies to shared memory: tile-copy-ahead reads them again behind
+/// barriers, and moves tiles of 16 bits from before the loop there, too.
+inline constexpr double kSparedRegisters = 1.5;
+
 /// The extents of buffers and the values of scalars that a kernel is compiled
 /// for, by the names of its arguments. An extent may be unknown (kDynamic).
 using ProblemSizes = llvm::StringMap<llvm::SmallVector<int64_t>>;

@@ -216,7 +216,8 @@ double Predictor::countCopiedRegisters(const Work &work) const {
   // The slots of the iteration ahead and of this one.
   if (!chip.asyncCopy.isDefault || 2 * bytes / clusterBlocks > chip.sharedBytes)
     return 0;
-  return 1.5 * bytes / (candidate.warps * chip.warpSize) / kWordBytes;
+  return kSparedRegisters * bytes / (candidate.warps * chip.warpSize) /
+         kWordBytes;
 }
 
 /// Returns the registers that a second block uses: tile-copy-ahead asks for it.

@@ -195,7 +195,7 @@ static int64_t countFreedBits(Operation *op, Operation *place) {
   int64_t bits = 0;
   llvm::SetVector<Value> operands(op->operand_begin(), op->operand_end());
   for (Value operand : operands)
-    // What is defined before a loop is live in all iterations.
+    // A value from another block, such as one from before a loop, stays live.
     if (operand.getParentBlock() == place->getBlock() &&
         llvm::none_of(operand.getUsers(), isBehind))
       bits += countBits(operand);

@@ -238,10 +238,9 @@ static int64_t getCopyDistance(KernelOp kernel, const Chip &chip, int64_t each,
   int64_t blocks = countResidentBlocks(chip, warps, registers);
   if (!chip.asyncCopy.isDefault || (!isTogether && blocks > kMostCopyingBlocks))
     return 0;
-  // The threads of a single block do not keep what they have read, nor the
-  // loads from before the loop (tile-copy-ahead).
   if (isTogether && blocks <= 1)
-    blocks = countResidentBlocks(chip, warps, registers - each * 3 / 2);
+    blocks = countResidentBlocks(chip, warps,
+                                 registers - int64_t(kSparedRegisters * each));
   int64_t bytes = warps * chip.warpSize * each * 4;
   // The slots of the iterations ahead and that of this one.
   int64_t most = (getSharedLimit(chip, blocks) - used) / bytes - 1;
