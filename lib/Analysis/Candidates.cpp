@@ -24,11 +24,12 @@ static constexpr int64_t kFewRegisters = 96;
 static constexpr int64_t kManyBlocks = 4;
 
 /// The predicted gains that are worth the tiles of the last wave shared by all
-/// blocks, the iterations of a tile shared by a cluster, and those shared by
-/// blocks whose sums another kernel adds. The times of shared iterations are
-/// underestimated where reads of memory are the bound.
+/// blocks, the iterations of a tile shared by a cluster, those shared by blocks
+/// whose sums another kernel adds, and the tiles of the next work copied in
+/// place of more blocks. The times of shared iterations are underestimated
+/// where reads of memory are the bound, and those of loops over works are, too.
 static constexpr double kLeastSharedGain = 0.02, kLeastClusterGain = 0.05,
-                        kLeastSplitGain = 0.06;
+                        kLeastSplitGain = 0.06, kLeastNextWorkGain = 0.03;
 
 /// Of this many candidates with products, at least one lets blocks share the
 /// iterations of a tile, and at least one does not.
@@ -242,10 +243,11 @@ void Ranking::addStreamK(const RankedCandidate &base) {
 /// Returns the cycles by which a candidate is compared.
 static double getRank(const RankedCandidate &ranked) {
   const Candidate &candidate = ranked.candidate;
-  double gain = candidate.splitsInCluster ? kLeastClusterGain
-                : candidate.split         ? kLeastSplitGain
-                : candidate.streamK       ? kLeastSharedGain
-                                          : 0;
+  double gain = candidate.splitsInCluster   ? kLeastClusterGain
+                : candidate.split           ? kLeastSplitGain
+                : candidate.streamK         ? kLeastSharedGain
+                : ranked.cost.loadsNextWork ? kLeastNextWorkGain
+                                            : 0;
   return ranked.cost.cycles / (1 - gain);
 }
 

@@ -21,6 +21,13 @@ int64_t tile::countRegisters(RankedTensorType tile) {
                           32);
 }
 
+bool tile::combinesWarps(ReduceOp reduce) {
+  auto tile = cast<RankedTensorType>(reduce.getSource().getType());
+  return getLayoutAttr(tile) &&
+         getCanonicalLayout(tile).runInWarps(reduce.getDim()) !=
+             tile.getDimSize(reduce.getDim());
+}
+
 bool tile::feedsOnlyProducts(Value value) {
   SetVector<Value> values;
   values.insert(value);

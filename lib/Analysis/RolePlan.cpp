@@ -97,6 +97,21 @@ Refusal tile::checkPersistence(KernelOp kernel) {
   return refusal;
 }
 
+bool tile::loadsNextWork(const Chip &chip, int64_t clusterBlocks,
+                         int64_t resident, const BlockAccesses &accesses) {
+  if (!chip.asyncCopy.isDefault || accesses.loaded == 0)
+    return false;
+  // Memory would wait for the launch of the next block.
+  if (!accesses.waitsForOthers)
+    return accesses.moved < kBlockLaunchCycles * chip.throughput.memoryBytes;
+  // So few blocks wait at the same time, and leave memory idle. Blocks of a
+  // cluster wait longer, and for all of them (H200: two or more blocks that are
+  // alone, and four of clusters, are as fast without a loop).
+  int64_t few = clusterBlocks > 1 ? 3 : 1;
+  return resident <= few &&
+         2 * accesses.loaded / clusterBlocks <= getSharedLimit(chip, resident);
+}
+
 //===----------------------------------------------------------------------===//
 // Roles
 //===----------------------------------------------------------------------===//

@@ -76,6 +76,9 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   kernel.addPass(createTileJoinComparisons());
   kernel.addPass(createCSEPass());
   kernel.addPass(createTileDeferReductions());
+  TilePersistOptions persist;
+  persist.withoutProducts = true;
+  kernel.addPass(createTilePersist(persist));
   kernel.addPass(createTileLoadAhead());
   kernel.addPass(createTileCheckRegisters());
   kernel.addPass(createTileDecomposeReductions());
@@ -104,6 +107,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   device.addPass(createCSEPass());
   device.addPass(createLoopInvariantCodeMotionPass());
   device.addPass(createTileSplitElementwiseRuns());
+  device.addPass(createTileSkipMasks());
   device.addPass(createTileSinkFragmentLoads());
   device.addPass(createTileSkipUnitFactors());
 }

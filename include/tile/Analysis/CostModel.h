@@ -87,6 +87,9 @@ struct Cost {
   bool hasRoles = false, hasStorers = false, stagesStores = false;
   /// Whether a block carries out one work after another (tile-persist).
   bool isPersistent = false;
+  /// Whether a block without products does so, and loads the tiles of its next
+  /// work during one.
+  bool loadsNextWork = false;
   /// Whether the program and the sizes tell the extents of the launch.
   bool isGridKnown = false;
   /// Whether the launch is known to have one block along x or along y, so that

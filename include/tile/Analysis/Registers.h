@@ -54,6 +54,10 @@ inline constexpr int64_t kFewestRegisters = 24;
 /// for a tile in shared memory. Only elements of 16 bits are packed.
 int64_t countRegisters(mlir::RankedTensorType tile);
 
+/// Returns true if the tile of `reduce` has a layout and warps hold parts of
+/// what it combines, so that they wait for each other.
+bool combinesWarps(ReduceOp reduce);
+
 /// Returns true if `value` is used only by products, directly or through
 /// elementwise operations. If it is read from shared memory, its fragments are
 /// loaded and computed one by one.

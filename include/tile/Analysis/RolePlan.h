@@ -49,6 +49,26 @@ Refusal checkIssueRegisters(const Chip &chip, int64_t warps,
 /// Refuses a kernel whose grid cannot become a loop over works (tile-persist).
 Refusal checkPersistence(KernelOp kernel);
 
+/// Cycles after which a multiprocessor starts another block (H200: blocks of
+/// one warp that load 2 KB).
+inline constexpr double kBlockLaunchCycles = 146;
+
+/// The use of memory by a block of a kernel without products, whose tiles stand
+/// outside of loops.
+struct BlockAccesses {
+  /// Bytes of the tiles that it loads for itself, and of all that it loads and
+  /// stores.
+  int64_t loaded = 0, moved = 0;
+  /// Whether its warps wait for each other.
+  bool waitsForOthers = false;
+};
+
+/// Returns true if a kernel without products is faster as a loop over works
+/// that loads the tiles of the next work during one. A multiprocessor has
+/// `resident` blocks of clusters of `clusterBlocks`.
+bool loadsNextWork(const Chip &chip, int64_t clusterBlocks, int64_t resident,
+                   const BlockAccesses &accesses);
+
 /// How results leave a kernel with roles: from registers; by TMA through two
 /// staging buffers for parts of a tile, which take turns; or by TMA through a
 /// staging buffer for a tile.

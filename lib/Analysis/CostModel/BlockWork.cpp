@@ -262,6 +262,8 @@ void Predictor::visit(Operation *op, Work &work) {
     if (!feedsOnlyProducts(load.getResult())) {
       work.waitsForLoads = true;
       work.loadedBytes += bytes;
+      if (dimensions.find(load->getOperands()) != 0)
+        work.ownBytes += bytes;
       work.loadsElements |= hasSingleAccesses(load.getBuffer().getType());
       return;
     }
@@ -292,6 +294,7 @@ void Predictor::visit(Operation *op, Work &work) {
       at(work.units, CostUnit::Serial) +=
           2 * bytes / rates.sharedBytes + bytes / rates.cacheBytes;
     work.storedElements += countElements(store.getValue().getType());
+    work.storedBytes += bytes;
     addStaging(store.getValue().getType(),
                store.getBuffer().getType().getElementBits());
     return;

@@ -150,8 +150,9 @@ double Predictor::getTime(const Work &work, int64_t blocks,
   for (const Work &loop : work.loops)
     time += getTime(loop, blocks, cost);
   time *= work.iterations;
-  // The first loads have no iteration before them.
-  if (work.waitsForLoads && work.loadsAhead && !facts.hasProducts)
+  // The first loads have no iteration before them, but may have a work.
+  if (work.waitsForLoads && work.loadsAhead && !facts.hasProducts &&
+      !cost.loadsNextWork)
     time += getLoadCycles(work);
   // Nothing runs beside the begin and the end of a rotated loop.
   if (isRotated(work))
@@ -256,6 +257,7 @@ Refusal Predictor::run(Cost &cost) {
     return std::string("blocks of a cluster cannot divide padded rows");
   if (Refusal refusal = chooseMemory(work, cost))
     return refusal;
+  work.loadsAhead = cost.loadsNextWork;
   addTotals(work, 1, cost);
   double programs = cost.blocks / clusterBlocks;
   cost.cacheBytes =
@@ -275,7 +277,7 @@ Refusal Predictor::run(Cost &cost) {
   double ends = facts.hasProducts ? kBlockCycles : kPlainBlockCycles;
   if (clusterBlocks > 1)
     ends += kClusterCycles;
-  double each = cost.isPersistent ? 0 : ends;
+  double each = cost.isPersistent || cost.loadsNextWork ? 0 : ends;
   auto timeOf = [&](double blocks) {
     return blocks == 0 ? 0 : each + getTime(work, int64_t(blocks), cost);
   };
@@ -286,13 +288,18 @@ Refusal Predictor::run(Cost &cost) {
   if (!facts.hasProducts)
     memoryBytes +=
         kCacheWaitShare * std::max(cost.cacheBytes - memoryBytes, 0.0);
+  if (!facts.hasProducts && !cost.loadsNextWork)
+    compute =
+        std::max(compute, cost.blocks / chip.processors * kBlockLaunchCycles);
   double memory = memoryBytes /
                   (double(chip.processors) * rates.memoryBytes * kMemoryShare);
   if (facts.hasProducts)
     memory *= getQueueFactor(work, cost);
   // The blocks of several clusters wait at different times.
-  bool waits = llvm::any_of(
-      work.loops, [](const Work &loop) { return loop.waitsForOthers; });
+  bool waits =
+      cost.loadsNextWork || llvm::any_of(work.loops, [](const Work &loop) {
+        return loop.waitsForOthers;
+      });
   cost.waitsAlone = !facts.hasProducts && waits && clusterBlocks == 1 &&
                     cost.residentBlocks == 1;
   cost.cycles = kLaunchCycles + std::pow(std::pow(compute, kMemoryOverlap) +

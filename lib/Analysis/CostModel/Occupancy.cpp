@@ -202,6 +202,23 @@ int64_t Predictor::countChained(const Work &work) const {
   return registers;
 }
 
+/// Returns true if tile-persist makes a program of which a multiprocessor has
+/// `resident` blocks a loop over works, whose next tiles are copied to shared
+/// memory.
+bool Predictor::loadsNextWork(const Work &work, int64_t resident) const {
+  if (facts.hasProducts || checkPersistence(kernel))
+    return false;
+  if (std::optional<int64_t> given = getSchedule(kernel).workStages)
+    return *given > 0;
+  // Blocks of a cluster do not copy single elements (RowRuns.h).
+  if (!work.loops.empty() || (work.loadsElements && clusterBlocks > 1))
+    return false;
+  return tile::loadsNextWork(chip, clusterBlocks, resident,
+                             {int64_t(work.ownBytes),
+                              int64_t(work.ownBytes + work.storedBytes),
+                              work.waitsForOthers});
+}
+
 /// Returns the registers of a thread that are free if the tiles that loops load
 /// are in shared memory: where registers are short, tile-load-ahead copies them
 /// there, and those of 16 bits from before the loop. In a loop whose warps wait
@@ -278,5 +295,6 @@ Refusal Predictor::chooseMemory(const Work &work, Cost &cost) {
   // (docs/notes/cost-model.md), so it does not limit the blocks.
   cost.residentBlocks = std::min<int64_t>(
       byRegisters, chip.sharedBytes / std::max<int64_t>(cost.sharedBytes, 1));
+  cost.loadsNextWork = loadsNextWork(work, cost.residentBlocks);
   return std::nullopt;
 }

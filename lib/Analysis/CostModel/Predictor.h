@@ -9,6 +9,7 @@
 #include "ProgramFacts.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Analysis/CostModel.h"
+#include "tile/Analysis/GridDimensions.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include <vector>
@@ -71,6 +72,9 @@ private:
     bool waitsForLoads = false;
     double loadedBytes = 0;
     bool loadsAhead = false;
+    /// The part of these bytes that differs from block to block, and the bytes
+    /// that threads store.
+    double ownBytes = 0, storedBytes = 0;
     /// Whether a thread loads each element alone.
     bool loadsElements = false;
     /// Whether the warps of a block wait for each other.
@@ -126,6 +130,7 @@ private:
   Refusal checkElements() const;
   Refusal checkDivision() const;
   double getLoadCycles(const Work &work) const;
+  bool loadsNextWork(const Work &work, int64_t resident) const;
   double countCopiedRegisters(const Work &work) const;
   double countSparedRegisters(const Work &work) const;
   Refusal chooseMemory(const Work &work, Cost &cost);
@@ -147,6 +152,7 @@ private:
   /// Blocks of the cluster that runs the program; 1 without one.
   int64_t clusterBlocks;
   std::array<double, 3> grid{};
+  GridDimensions dimensions;
   /// The loop whose iterations `split` blocks share, if they do.
   mlir::scf::ForOp splitLoop;
   /// Whether another kernel adds the sums of these blocks.

@@ -9,9 +9,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Products.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -21,7 +21,6 @@
 #include "tile/Analysis/Registers.h"
 #include "tile/Conversion/TileToGPU/Passes.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
-#include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace tile {
@@ -161,11 +160,6 @@ static void split(ArrayRef<Operation *> run) {
     op->erase();
 }
 
-/// Returns true if `op` is a product, in flight or not.
-static bool isProduct(Operation &op) {
-  return isa<tile::gpu::MmaOp, nvgpu::WarpgroupMmaOp>(op);
-}
-
 /// Returns true if the only effects of `op` are stores of vectors.
 static bool isStore(Operation *op) {
   return !isMemoryEffectFree(op) &&
@@ -233,11 +227,7 @@ static void moveBeforeStores(Block &block) {
 static bool mayJoin(Operation *function) {
   const Chip *chip = getTargetChip(function);
   return (!chip || chip->vendor == Vendor::NVIDIA) &&
-         !function
-              ->walk([](Operation *op) {
-                return WalkResult(failure(isProduct(*op)));
-              })
-              .wasInterrupted();
+         !containsProduct(function);
 }
 
 /// Splits the runs of a block that need more than `limit` registers inside.

@@ -359,6 +359,10 @@ TEST_F(CostModelTest, RanksWarpsOfRows) {
       {65536, 65536, 2048, 256, 269.0},  {131072, 131072, 2048, 64, 103.7},
       {131072, 131072, 2048, 128, 107.0}};
   parse("softmax_rows.mlir");
+  // The times are those of a block for each row.
+  Schedule schedule = getSchedule(kernel);
+  schedule.workStages = 0;
+  setSchedule(kernel, schedule);
   Builder b(&context);
   std::map<int64_t, std::pair<double, double>> chosen, fastest;
   for (const Row &row : rows) {
@@ -388,6 +392,30 @@ TEST_F(CostModelTest, RanksWarpsOfRows) {
   }
   for (auto [length, times] : chosen)
     EXPECT_LT(times.second, 1.05 * fastest[length].second) << length;
+}
+
+// 2^26 elements (docs/performance.md): one block of long rows leaves memory
+// idle while its warps wait, and blocks of short rows start too slowly.
+TEST_F(CostModelTest, LoadsTheNextWorkWhereBlocksLeaveMemoryIdle) {
+  auto choose = [&](int64_t length) {
+    ProblemSizes sizes;
+    sizes["x"] = {(1 << 26) / length, length};
+    Refusal refusal;
+    auto ranked = rankCandidates(kernel, *findChip("sm_90a"), sizes, refusal);
+    EXPECT_FALSE(ranked.empty());
+    return ranked.front();
+  };
+  parse("softmax_rows.mlir");
+  EXPECT_TRUE(choose(512).cost.loadsNextWork);
+  EXPECT_EQ(choose(512).candidate.warps, 1);
+  EXPECT_FALSE(choose(1024).cost.loadsNextWork);
+  EXPECT_FALSE(choose(16384).cost.loadsNextWork);
+  EXPECT_TRUE(choose(32768).cost.loadsNextWork);
+  EXPECT_EQ(choose(32768).candidate.warps, 32);
+  EXPECT_TRUE(choose(131072).cost.loadsNextWork);
+  parse("cross_entropy.mlir");
+  EXPECT_TRUE(choose(1024).cost.loadsNextWork);
+  EXPECT_FALSE(choose(4096).cost.loadsNextWork);
 }
 
 // RMSNorm's gradients of 2^26 elements: the warps of a block wait for each

@@ -250,6 +250,33 @@ def TileSplitElementwiseRuns : Pass<"tile-split-elementwise-runs"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def TileSkipMasks : Pass<"tile-skip-masks"> {
+  let summary = "Selects elements by their coordinates only where these decide";
+  let description = [{
+    A selection of vectors whose condition compares one number with constants, as the
+    length of a row with the coordinates of its elements, stands behind a branch: if
+    the comparison holds for the last element, it holds for all. This is done in
+    functions without matrix products for NVIDIA chips, unless the number differs
+    between the iterations of a loop.
+
+    ```mlir output
+    %0 = arith.cmpi sgt, %length, dense<[0, 1, 2, 3, 4, 5, 6, 7]> : vector<8xi32>
+    %1 = arith.select %0, %x, %hidden : vector<8xi1>, vector<8xf32>
+    // becomes
+    %whole = arith.cmpi sgt, %length_0, %c7 : i32    // %length is its splat
+    %1 = scf.if %whole -> (vector<8xf32>) {
+      scf.yield %x : vector<8xf32>
+    } else {
+      %2 = arith.select %0, %x, %hidden : vector<8xi1>, vector<8xf32>
+      scf.yield %2 : vector<8xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def TileSinkFragmentLoads : Pass<"tile-sink-fragment-loads"> {
   let summary = "Moves loads of fragments from shared memory to their uses";
   let description = [{

@@ -7,6 +7,7 @@
 #include "mlir/IR/Verifier.h"
 #include "tile/Analysis/Candidates.h"
 #include "tile/Analysis/SplitReduction.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/Tile/Transforms/ScheduleTable.h"
 #include "llvm/ADT/StringSet.h"
@@ -183,7 +184,8 @@ static bool agrees(KernelOp kernel, const Schedule &row) {
 /// Returns the fields of a schedule that stand for a candidate. Blocks in a
 /// line walk in the plain order, which takes no divisions; a chip of several
 /// dies has an order of its own.
-static Schedule getFields(const RankedCandidate &ranked, const Chip &chip) {
+static Schedule getFields(const RankedCandidate &ranked, const Chip &chip,
+                          bool hasProducts) {
   const Candidate &candidate = ranked.candidate;
   Schedule fields;
   fields.params = candidate.params;
@@ -192,6 +194,8 @@ static Schedule getFields(const RankedCandidate &ranked, const Chip &chip) {
   (candidate.splitsInCluster ? fields.clusterSplit : fields.split) =
       candidate.split;
   fields.streamK = candidate.streamK;
+  if (!hasProducts)
+    fields.workStages = ranked.cost.loadsNextWork;
   if (ranked.cost.isLine && chip.dies == 1)
     fields.order = BlockOrder();
   return fields;
@@ -264,7 +268,8 @@ struct CloseExtents : tile::impl::TileCloseExtentsBase<CloseExtents> {
       if (!isComplete()) {
         if (failed(chosen))
           return signalPassFailure();
-        give(kernel, getFields(*chosen, *chip));
+        give(kernel, getFields(*chosen, *chip,
+                               containsOp(kernel, llvm::IsaPred<DotOp>)));
       }
     }
     if (failed(verifySizes(kernel, getValues())))

@@ -17,6 +17,7 @@
 #include "tile/Analysis/RolePlan.h"
 #include "tile/Analysis/RowRuns.h"
 #include "tile/Analysis/RunAhead.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include <cmath>
 
@@ -243,7 +244,12 @@ static int64_t getCopyDistance(KernelOp kernel, const Chip &chip, int64_t each,
                                  registers - int64_t(kSparedRegisters * each));
   int64_t bytes = warps * chip.warpSize * each * 4;
   // The slots of the iterations ahead and that of this one.
-  int64_t most = (getSharedLimit(chip, blocks) - used) / bytes - 1;
+  auto countSlots = [&] {
+    return (getSharedLimit(chip, blocks) - used) / bytes - 1;
+  };
+  while (isTogether && blocks > 1 && countSlots() < 1)
+    --blocks;
+  int64_t most = countSlots();
   // Of many blocks, some compute while others wait: a little less on the way
   // costs less than a further slot.
   double spared = blocks > kMostCopyingBlocks ? 0.5 : 0;
@@ -254,15 +260,7 @@ static int64_t getCopyDistance(KernelOp kernel, const Chip &chip, int64_t each,
 
 /// Returns true if the warps of a block exchange elements in `loop`.
 static bool waitsForOthers(scf::ForOp loop) {
-  return loop.getBody()
-      ->walk([](ReduceOp reduce) {
-        auto tile = cast<RankedTensorType>(reduce.getSource().getType());
-        return WalkResult(
-            failure(getLayoutAttr(tile) &&
-                    getCanonicalLayout(tile).runInWarps(reduce.getDim()) !=
-                        tile.getDimSize(reduce.getDim())));
-      })
-      .wasInterrupted();
+  return containsOp<ReduceOp>(loop, combinesWarps);
 }
 
 /// Returns true if a thread waits at `op` for the load of a scalar.

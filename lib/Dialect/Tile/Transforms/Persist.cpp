@@ -2,7 +2,8 @@
 //
 // The block of a persistent kernel does several works, where a work is a block
 // of the original launch. Its producer warps load the tiles of the next work
-// while its consumers finish one.
+// while its consumers finish one. Without products, tile-load-ahead copies
+// those of the next work while threads compute one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,12 +11,20 @@
 #include "Persistence/WorkOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "tile/Analysis/CostModel.h"
 #include "tile/Analysis/GridDimensions.h"
+#include "tile/Analysis/Registers.h"
 #include "tile/Analysis/RolePlan.h"
+#include "tile/Analysis/RowRuns.h"
 #include "tile/Analysis/RunAhead.h"
+#include "tile/Chips/Chips.h"
+#include "tile/Dialect/Tile/IR/Contains.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 
 namespace tile {
@@ -42,9 +51,12 @@ public:
             ImplicitLocOpBuilder(kernel.getGrid().getLoc(), kernel.getGrid())),
         kernel(kernel), grid(kernel.getGrid()) {}
 
-  /// Rewrites the kernel. The loop over works asks for `stages`. Returns how
-  /// the works grow; the longest come first.
-  Growth run(std::optional<int64_t> stages);
+  /// Rewrites the kernel, of which `most` blocks are launched, or one for each
+  /// multiprocessor. The loop over works asks for `stages`. Returns how the
+  /// works grow; the longest come first.
+  Growth run(Value most, std::optional<int64_t> stages);
+  /// Moves the loop into the branches of an scf.if that all works decide alike.
+  void hoistBranch();
   /// Lets the end of a work run beside the next one.
   Refusal overlap() { return overlapWorks(kernel, loop, coordinates); }
 
@@ -159,7 +171,7 @@ std::pair<Value, Value> Persister::splitNumber(Value number, unsigned dim) {
   return divide(number, launch.extents[dim]);
 }
 
-Growth Persister::run(std::optional<int64_t> stages) {
+Growth Persister::run(Value most, std::optional<int64_t> stages) {
   Growth growth = findGrowth();
   SmallVector<Operation *> perWork = findPerWork();
   // Scalars of the launch may stand behind the first operation of a work.
@@ -172,7 +184,8 @@ Growth Persister::run(std::optional<int64_t> stages) {
   b.setInsertionPoint(grid);
   Value all = b.createOrFold<arith::MulIOp>(
       b.createOrFold<arith::MulIOp>(grid.getX(), grid.getY()), grid.getZ());
-  Value launched = arith::MinUIOp::create(b, all, MultiprocessorsOp::create(b));
+  Value launched = arith::MinUIOp::create(
+      b, all, most ? most : Value(MultiprocessorsOp::create(b)));
   Value one = arith::ConstantIndexOp::create(b, 1);
   for (auto [extent, operand] :
        llvm::zip_equal(launch.extents, grid->getOpOperands())) {
@@ -222,34 +235,179 @@ Growth Persister::run(std::optional<int64_t> stages) {
   return growth;
 }
 
+/// Moves the loads of `loop` that are the same in all iterations in front of
+/// it.
+static void hoistLoads(scf::ForOp loop, KernelOp kernel) {
+  RunAhead runAhead(kernel);
+  for (Operation &op :
+       llvm::make_early_inc_range(loop.getBody()->without_terminator())) {
+    bool isInvariant = llvm::all_of(op.getOperands(), [&](Value operand) {
+      return loop.isDefinedOutsideOfLoop(operand);
+    });
+    auto load = dyn_cast<LoadOp>(op);
+    if (isInvariant &&
+        (load ? !runAhead.checkLoad(load, loop)
+              : isa<LoadScalarOp>(op) && runAhead.isRepeatable(&op)))
+      op.moveBefore(loop);
+  }
+}
+
+void Persister::hoistBranch() {
+  auto isHoistable = [&](scf::IfOp branch) {
+    return branch->getNumResults() == 0 &&
+           loop.isDefinedOutsideOfLoop(branch.getCondition());
+  };
+  auto branches = loop.getBody()->getOps<scf::IfOp>();
+  auto found = llvm::find_if(branches, isHoistable);
+  // Only scalars are computed in both branches then.
+  bool isAlone =
+      found != branches.end() &&
+      llvm::all_of(loop.getBody()->without_terminator(), [&](Operation &op) {
+        return &op == *found || (op.getNumRegions() == 0 && isPure(&op));
+      });
+  if (!isAlone)
+    return hoistLoads(loop, kernel);
+  scf::IfOp branch = *found;
+  IRRewriter rewriter(loop.getContext());
+  rewriter.setInsertionPoint(loop);
+  auto outer = scf::IfOp::create(rewriter, loop.getLoc(), TypeRange(),
+                                 branch.getCondition(), /*withElse=*/true);
+  for (bool isThen : {true, false}) {
+    if (!isThen && !branch.elseBlock())
+      continue;
+    Block *block = isThen ? outer.thenBlock() : outer.elseBlock();
+    rewriter.setInsertionPoint(block->getTerminator());
+    IRMapping mapping;
+    auto works = cast<scf::ForOp>(rewriter.clone(*loop, mapping));
+    auto copy = cast<scf::IfOp>(mapping.lookup(branch.getOperation()));
+    Block *taken = isThen ? copy.thenBlock() : copy.elseBlock();
+    rewriter.eraseOp(taken->getTerminator());
+    rewriter.inlineBlockBefore(taken, copy);
+    rewriter.eraseOp(copy);
+    hoistLoads(works, kernel);
+  }
+  rewriter.eraseOp(loop);
+  loop = {};
+}
+
+/// Returns the accesses of a block of a kernel without products outside of
+/// loops. It loads no tiles if they cannot be copied.
+static BlockAccesses findAccesses(KernelOp kernel, const Chip &chip) {
+  GridDimensions dimensions;
+  BlockAccesses accesses;
+  auto countBytes = [](RankedTensorType tile) {
+    return tile.getNumElements() * tile.getElementTypeBitWidth() / 8;
+  };
+  bool mayCopy = true;
+  kernel.walk([&](Block *block) {
+    Operation *parent = block->getParentOp();
+    if (isa<LoopLikeOpInterface>(parent) ||
+        parent->getParentOfType<LoopLikeOpInterface>() ||
+        llvm::any_of(*block, llvm::IsaPred<LoopLikeOpInterface>))
+      return;
+    for (auto load : block->getOps<LoadOp>()) {
+      if (dimensions.find(load->getOperands()) == 0)
+        continue;
+      accesses.loaded += countBytes(load.getType());
+      mayCopy &= !hasSingleAccesses(load.getBuffer().getType()) ||
+                 findRowRun(load, chip, kernel.getNumWarps()).has_value();
+    }
+    for (auto store : block->getOps<StoreOp>())
+      accesses.moved += countBytes(store.getValue().getType());
+    for (auto reduce : block->getOps<ReduceOp>())
+      accesses.waitsForOthers |= combinesWarps(reduce);
+  });
+  if (!mayCopy)
+    return {};
+  accesses.moved += accesses.loaded;
+  // A loop on another path moves more.
+  if (containsOp<LoopLikeOpInterface>(kernel, [](auto) { return true; }))
+    accesses.moved = std::numeric_limits<int64_t>::max();
+  return accesses;
+}
+
+/// Returns the blocks of a multiprocessor for which registers suffice.
+static int64_t countResidentBlocks(KernelOp kernel, const Chip &chip) {
+  int64_t warps = kernel.getNumWarps();
+  return countResidentBlocks(chip, warps / countClusterBlocks(chip, warps),
+                             estimateRegisters(kernel).total +
+                                 kLeastRegisterMargin);
+}
+
+/// Returns the blocks, or clusters of them, that the GPU of a launch runs at a
+/// time, in proportion to the multiprocessors of `chip`.
+static Value countPlaces(KernelOp kernel, const Chip &chip) {
+  ImplicitLocOpBuilder b(kernel.getGrid().getLoc(), kernel.getGrid());
+  int64_t parts = countClusterBlocks(chip, kernel.getNumWarps());
+  int64_t resident = countResidentBlocks(kernel, chip);
+  Value processors = MultiprocessorsOp::create(b);
+  auto multiply = [&](Value value, int64_t factor) {
+    return b.createOrFold<arith::MulIOp>(
+        value, arith::ConstantIndexOp::create(b, factor));
+  };
+  if (parts == 1)
+    return multiply(processors, resident);
+  int64_t clusters = countClusterPlaces(chip, resident, parts) / parts;
+  return b.createOrFold<arith::DivUIOp>(
+      multiply(processors, clusters),
+      arith::ConstantIndexOp::create(b, chip.processors));
+}
+
 namespace {
 struct Persist : tile::impl::TilePersistBase<Persist> {
   using TilePersistBase::TilePersistBase;
 
+  /// Refuses a kernel whose grid cannot become a loop over works on `chip`, if
+  /// that is known.
+  static Refusal check(KernelOp kernel, const Chip *chip) {
+    if (chip && chip->vendor == Vendor::AMD)
+      return "blocks of " + chip->name.str() +
+             " cannot read how many there are";
+    return checkPersistence(kernel);
+  }
+
+  /// Returns true if a kernel without products, whose author does not say
+  /// whether it is persistent, is faster if it is.
+  static bool pays(KernelOp kernel, const Chip &chip) {
+    int64_t parts = countClusterBlocks(chip, kernel.getNumWarps());
+    return loadsNextWork(chip, parts, countResidentBlocks(kernel, chip),
+                         findAccesses(kernel, chip));
+  }
+
   void runOnOperation() override {
     KernelOp kernel = getOperation();
+    if (withoutProducts && containsOp(kernel, llvm::IsaPred<DotOp>))
+      return;
+    const Chip *chip = withoutProducts ? getTargetChip(kernel) : nullptr;
+    if (withoutProducts && !chip)
+      return signalPassFailure();
     Schedule schedule = getSchedule(kernel);
-    int64_t stages =
-        std::exchange(schedule.workStages, std::nullopt).value_or(0);
+    std::optional<int64_t> given =
+        std::exchange(schedule.workStages, std::nullopt);
     setSchedule(kernel, schedule);
+    int64_t stages = given ? *given : chip && pays(kernel, *chip);
     if (stages == 0)
       return;
-    if (Refusal refusal = checkPersistence(kernel)) {
-      remark::missed(kernel.getLoc(), remarkName("kernel-not-persistent"))
-          << remark::reason("{0}", *refusal);
+    if (Refusal refusal = check(kernel, chip)) {
+      if (given)
+        remark::missed(kernel.getLoc(), remarkName("kernel-not-persistent"))
+            << remark::reason("{0}", *refusal);
       return;
     }
     // Without roles, no copy runs ahead of the work before.
     bool hasRoles = schedule.hasRoles();
     Persister persister(kernel);
     Growth growth =
-        persister.run(hasRoles ? std::optional(stages) : std::nullopt);
+        persister.run(chip ? countPlaces(kernel, *chip) : Value(),
+                      hasRoles ? std::optional(stages) : std::nullopt);
     remark::passed(kernel.getLoc(), remarkName("kernel-persistent"))
         << remark::metric("work-stages", stages)
         << remark::metric("longest-works", growth == Growth::None ? "none"
                                            : growth == Growth::Longer
                                                ? "largest x"
                                                : "smallest x");
+    if (withoutProducts)
+      return persister.hoistBranch();
     // With one stage, the tiles of the next work arrive after the end of this
     // one.
     if (!hasRoles || stages < 2)

@@ -1003,10 +1003,36 @@ def TilePersist : Pass<"tile-persist", "::tile::KernelOp"> {
 
     The remarks `works-overlapped` and `works-not-overlapped` report it.
 
+    With `without-products`, the pass is for kernels without products only, whose
+    tiles have layouts. Unless the schedule has `work_stages`, a kernel becomes a
+    loop if its warps wait for each other, if a multiprocessor has registers for one
+    block, or for three of clusters, and if each has shared memory for the tiles of
+    its next work: tile-load-ahead copies them. The launch has as many blocks, or
+    clusters of them, as registers allow at a time. An scf.if with the same condition
+    in all works stands around a loop for each branch then, and what all works load
+    alike is loaded once:
+
+    ```mlir output
+    scf.if %is_short {
+      %w = tile.load %weights[%c0] : ...
+      scf.for %work = %block to %works step %blocks : i32 {
+        ...
+      }
+    } else {
+      scf.for %work = %block to %works step %blocks : i32 {
+        ...
+      }
+    }
+    ```
+
     The remark `kernel-persistent` reports success. The remark
     `kernel-not-persistent` gives the reason why a kernel is unchanged: it reads
-    the extents of the launch, waits for another launch, or has roles already.
+    the extents of the launch, waits for another launch, has roles already, or is
+    for AMD, whose blocks cannot read how many there are.
   }];
+  let options = [Option<"withoutProducts", "without-products", "bool", "false",
+                        "Only kernels without products, before "
+                        "tile-load-ahead.">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];
 }

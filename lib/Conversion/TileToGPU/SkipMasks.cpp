@@ -1,0 +1,119 @@
+//===- SkipMasks.cpp - Selections by coordinates that decide nothing ------===//
+//
+// A program on rows of any length selects the elements of a tile in front of
+// the end of a row. Most threads have no others: one comparison with their last
+// element replaces those with each.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Products.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "tile/Conversion/TileToGPU/Passes.h"
+#include "tile/Dialect/Tile/Transforms/Passes.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILESKIPMASKS
+#include "tile/Conversion/TileToGPU/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using Predicate = arith::CmpIPredicate;
+
+/// The fewest elements of a thread that are worth a branch.
+static constexpr int64_t kLeastElements = 8;
+
+namespace {
+/// The comparison of one number with constants.
+struct Mask {
+  Value number;
+  Predicate predicate;
+  SmallVector<APInt> constants;
+
+  /// Returns the constant with which the comparison holds only if it holds with
+  /// all.
+  APInt getLast() const;
+};
+} // namespace
+
+APInt Mask::getLast() const {
+  bool isAbove = predicate == Predicate::sgt || predicate == Predicate::sge;
+  auto less = [](const APInt &a, const APInt &b) { return a.slt(b); };
+  return isAbove ? *llvm::max_element(constants, less)
+                 : *llvm::min_element(constants, less);
+}
+
+/// Returns the mask that is a signed comparison of a number with constants.
+static std::optional<Mask> findMask(Value condition) {
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare)
+    return std::nullopt;
+  auto splat = compare.getLhs().getDefiningOp<vector::BroadcastOp>();
+  DenseIntElementsAttr constants;
+  if (!splat || !splat.getSource().getType().isSignlessInteger() ||
+      !matchPattern(compare.getRhs(), m_Constant(&constants)))
+    return std::nullopt;
+  switch (compare.getPredicate()) {
+  case Predicate::slt:
+  case Predicate::sle:
+  case Predicate::sgt:
+  case Predicate::sge:
+    return Mask{splat.getSource(), compare.getPredicate(),
+                llvm::to_vector(constants.getValues<APInt>())};
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Puts a selection behind a branch. Where the number differs between the
+/// iterations of a loop, tile-split-masked-loops has left only some of these.
+static void skip(arith::SelectOp select) {
+  auto vector = dyn_cast<VectorType>(select.getType());
+  std::optional<Mask> mask = findMask(select.getCondition());
+  if (!mask || vector.getNumElements() < kLeastElements)
+    return;
+  auto loop = select->getParentOfType<LoopLikeOpInterface>();
+  if (loop && !loop.isDefinedOutsideOfLoop(mask->number))
+    return;
+  ImplicitLocOpBuilder b(select.getLoc(), select);
+  Value last = arith::ConstantOp::create(
+      b, b.getIntegerAttr(mask->number.getType(), mask->getLast()));
+  Value isWhole = arith::CmpIOp::create(b, mask->predicate, mask->number, last);
+  auto branch = scf::IfOp::create(b, vector, isWhole, /*withElseRegion=*/true);
+  select.replaceAllUsesWith(branch.getResult(0));
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, select.getTrueValue());
+  b.setInsertionPointToStart(branch.elseBlock());
+  select->moveBefore(scf::YieldOp::create(b, select.getResult()));
+}
+
+namespace {
+struct SkipMasks : tile::impl::TileSkipMasksBase<SkipMasks> {
+  void runOnOperation() override {
+    const Chip *chip = getTargetChip(getOperation());
+    if (!chip)
+      return signalPassFailure();
+    // On AMD, the lanes of a wave execute both sides of a branch.
+    if (chip->vendor != Vendor::NVIDIA)
+      return;
+    for (auto func :
+         getOperation()->getRegion(0).getOps<mlir::gpu::GPUFuncOp>()) {
+      // Beside products, back ends order the operations of whole blocks.
+      if (containsProduct(func))
+        continue;
+      SmallVector<arith::SelectOp> selects;
+      func.walk([&](arith::SelectOp op) {
+        if (isa<VectorType>(op.getType()))
+          selects.push_back(op);
+      });
+      llvm::for_each(selects, skip);
+    }
+  }
+};
+} // namespace
