@@ -235,19 +235,26 @@ Growth Persister::run(Value most, std::optional<int64_t> stages) {
   return growth;
 }
 
-/// Moves the loads of `loop` that are the same in all iterations in front of
-/// it.
+static bool isGlobal(LoadOp load) {
+  return !load.getBuffer().getType().isShared() &&
+         !isSharedTile(load.getType());
+}
+
+/// Moves the loads of `loop` from global memory that are the same in all
+/// iterations in front of it.
 static void hoistLoads(scf::ForOp loop, KernelOp kernel) {
   RunAhead runAhead(kernel);
+  auto mayMove = [&](Operation &op) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      return isGlobal(load) && !runAhead.checkLoad(load, loop);
+    return isa<LoadScalarOp>(op) && runAhead.isRepeatable(&op);
+  };
   for (Operation &op :
        llvm::make_early_inc_range(loop.getBody()->without_terminator())) {
     bool isInvariant = llvm::all_of(op.getOperands(), [&](Value operand) {
       return loop.isDefinedOutsideOfLoop(operand);
     });
-    auto load = dyn_cast<LoadOp>(op);
-    if (isInvariant &&
-        (load ? !runAhead.checkLoad(load, loop)
-              : isa<LoadScalarOp>(op) && runAhead.isRepeatable(&op)))
+    if (isInvariant && mayMove(op))
       op.moveBefore(loop);
   }
 }
@@ -290,8 +297,8 @@ void Persister::hoistBranch() {
   loop = {};
 }
 
-/// Returns the accesses of a block of a kernel without products outside of
-/// loops. It loads no tiles if they cannot be copied.
+/// Returns how a block of a kernel without products accesses memory outside of
+/// loops. It loads no tiles if some cannot be copied.
 static BlockAccesses findAccesses(KernelOp kernel, const Chip &chip) {
   GridDimensions dimensions;
   BlockAccesses accesses;
@@ -306,7 +313,7 @@ static BlockAccesses findAccesses(KernelOp kernel, const Chip &chip) {
         llvm::any_of(*block, llvm::IsaPred<LoopLikeOpInterface>))
       return;
     for (auto load : block->getOps<LoadOp>()) {
-      if (dimensions.find(load->getOperands()) == 0)
+      if (!isGlobal(load) || dimensions.find(load->getOperands()) == 0)
         continue;
       accesses.loaded += countBytes(load.getType());
       mayCopy &= !hasSingleAccesses(load.getBuffer().getType()) ||

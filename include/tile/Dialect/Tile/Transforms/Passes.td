@@ -1004,13 +1004,15 @@ def TilePersist : Pass<"tile-persist", "::tile::KernelOp"> {
     The remarks `works-overlapped` and `works-not-overlapped` report it.
 
     With `without-products`, the pass is for kernels without products only, whose
-    tiles have layouts. Unless the schedule has `work_stages`, a kernel becomes a
-    loop if its warps wait for each other, if a multiprocessor has registers for one
-    block, or for three of clusters, and if each has shared memory for the tiles of
-    its next work: tile-load-ahead copies them. The launch has as many blocks, or
-    clusters of them, as registers allow at a time. An scf.if with the same condition
-    in all works stands around a loop for each branch then, and what all works load
-    alike is loaded once:
+    tiles have layouts. Unless the schedule has `work_stages`, a kernel that loads
+    tiles outside of loops becomes a loop on chips with asynchronous copies in two
+    cases. Its warps wait for each other, a multiprocessor has registers for one
+    block, or for up to three of clusters, and each block has shared memory for the
+    tiles of its next work, which tile-load-ahead copies. Or its warps do not wait
+    for each other, and a block moves its bytes in less time than the next one takes
+    to start. The launch has as many blocks, or clusters of them, as registers allow
+    at a time. An scf.if with the same condition in all works stands around a loop
+    for each branch then, and what all works load alike is loaded once:
 
     ```mlir output
     scf.if %is_short {
