@@ -81,7 +81,9 @@ Refusal tile::checkIssueRegisters(const Chip &chip, int64_t warps,
          " warps starts with " + std::to_string(share);
 }
 
-Refusal tile::checkPersistence(KernelOp kernel) {
+Refusal tile::checkPersistence(KernelOp kernel, const Chip *chip) {
+  if (chip && chip->vendor == Vendor::AMD)
+    return "blocks of " + chip->name.str() + " cannot read how many there are";
   if (kernel.getClusterBlocks() > 1)
     return std::string("its blocks are those of clusters");
   Refusal refusal;

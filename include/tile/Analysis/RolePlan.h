@@ -46,8 +46,9 @@ int64_t getMostConsumerRegisters(const Chip &chip, int64_t warps);
 Refusal checkIssueRegisters(const Chip &chip, int64_t warps,
                             int64_t issueRegisters);
 
-/// Refuses a kernel whose grid cannot become a loop over works (tile-persist).
-Refusal checkPersistence(KernelOp kernel);
+/// Refuses a kernel whose grid cannot become a loop over works (tile-persist)
+/// on `chip`, which is null if it is not known.
+Refusal checkPersistence(KernelOp kernel, const Chip *chip);
 
 /// Cycles after which a multiprocessor starts another block (H200: blocks of
 /// one warp that load 2 KB).

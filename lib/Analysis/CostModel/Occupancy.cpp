@@ -157,7 +157,7 @@ Refusal Predictor::chooseRoles(Schedule given, int64_t chained, Cost &cost,
   };
   auto isCopiedByElements = [&] { return copiesElements; };
   int64_t mostWorkStages = 0;
-  if (cost.blocks > chip.processors && !checkPersistence(kernel))
+  if (cost.blocks > chip.processors && !checkPersistence(kernel, &chip))
     mostWorkStages = fixedBytes > 0 ? 2 : 1;
   RoleRequest request{chip,
                       given,
@@ -203,10 +203,10 @@ int64_t Predictor::countChained(const Work &work) const {
 }
 
 /// Returns true if tile-persist makes a program of which a multiprocessor has
-/// `resident` blocks a loop over works, whose next tiles are copied to shared
-/// memory.
+/// `resident` blocks a loop over works, and tile-load-ahead loads the tiles of
+/// the next work.
 bool Predictor::loadsNextWork(const Work &work, int64_t resident) const {
-  if (facts.hasProducts || checkPersistence(kernel))
+  if (facts.hasProducts || checkPersistence(kernel, &chip))
     return false;
   if (std::optional<int64_t> given = getSchedule(kernel).workStages)
     return *given > 0;

@@ -152,7 +152,7 @@ static bool isOneWave(GridOp grid, const Chip &chip) {
 /// Returns the most stages of the tiles of a work that help `kernel` if it is
 /// persistent; 0 if it cannot be persistent.
 static int64_t findMostWorkStages(KernelOp kernel, const Chip &chip) {
-  if (isOneWave(kernel.getGrid(), chip) || checkPersistence(kernel))
+  if (isOneWave(kernel.getGrid(), chip) || checkPersistence(kernel, &chip))
     return 0;
   bool copiesForWork =
       llvm::any_of(kernel.getBody().front(), llvm::IsaPred<CopyOp>);

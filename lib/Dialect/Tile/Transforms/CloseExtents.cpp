@@ -184,8 +184,8 @@ static bool agrees(KernelOp kernel, const Schedule &row) {
 /// Returns the fields of a schedule that stand for a candidate. Blocks in a
 /// line walk in the plain order, which takes no divisions; a chip of several
 /// dies has an order of its own.
-static Schedule getFields(const RankedCandidate &ranked, const Chip &chip,
-                          bool hasProducts) {
+static Schedule getFields(KernelOp kernel, const RankedCandidate &ranked,
+                          const Chip &chip) {
   const Candidate &candidate = ranked.candidate;
   Schedule fields;
   fields.params = candidate.params;
@@ -194,8 +194,8 @@ static Schedule getFields(const RankedCandidate &ranked, const Chip &chip,
   (candidate.splitsInCluster ? fields.clusterSplit : fields.split) =
       candidate.split;
   fields.streamK = candidate.streamK;
-  if (!hasProducts)
-    fields.workStages = ranked.cost.loadsNextWork;
+  if (!containsOp(kernel, llvm::IsaPred<DotOp>))
+    fields.workStages = ranked.cost.loadsNextWork ? 1 : 0;
   if (ranked.cost.isLine && chip.dies == 1)
     fields.order = BlockOrder();
   return fields;
@@ -268,8 +268,7 @@ struct CloseExtents : tile::impl::TileCloseExtentsBase<CloseExtents> {
       if (!isComplete()) {
         if (failed(chosen))
           return signalPassFailure();
-        give(kernel, getFields(*chosen, *chip,
-                               containsOp(kernel, llvm::IsaPred<DotOp>)));
+        give(kernel, getFields(kernel, *chosen, *chip));
       }
     }
     if (failed(verifySizes(kernel, getValues())))

@@ -364,15 +364,6 @@ namespace {
 struct Persist : tile::impl::TilePersistBase<Persist> {
   using TilePersistBase::TilePersistBase;
 
-  /// Refuses a kernel whose grid cannot become a loop over works on `chip`, if
-  /// that is known.
-  static Refusal check(KernelOp kernel, const Chip *chip) {
-    if (chip && chip->vendor == Vendor::AMD)
-      return "blocks of " + chip->name.str() +
-             " cannot read how many there are";
-    return checkPersistence(kernel);
-  }
-
   /// Returns true if a kernel without products, whose author does not say
   /// whether it is persistent, is faster if it is.
   static bool pays(KernelOp kernel, const Chip &chip) {
@@ -385,17 +376,20 @@ struct Persist : tile::impl::TilePersistBase<Persist> {
     KernelOp kernel = getOperation();
     if (withoutProducts && containsOp(kernel, llvm::IsaPred<DotOp>))
       return;
-    const Chip *chip = withoutProducts ? getTargetChip(kernel) : nullptr;
+    bool hasTarget =
+        kernel->getParentOfType<ModuleOp>()->hasAttr(TileDialect::kTargetAttr);
+    const Chip *chip =
+        withoutProducts || hasTarget ? getTargetChip(kernel) : nullptr;
     if (withoutProducts && !chip)
       return signalPassFailure();
     Schedule schedule = getSchedule(kernel);
     std::optional<int64_t> given =
         std::exchange(schedule.workStages, std::nullopt);
     setSchedule(kernel, schedule);
-    int64_t stages = given ? *given : chip && pays(kernel, *chip);
+    int64_t stages = given ? *given : withoutProducts && pays(kernel, *chip);
     if (stages == 0)
       return;
-    if (Refusal refusal = check(kernel, chip)) {
+    if (Refusal refusal = checkPersistence(kernel, chip)) {
       if (given)
         remark::missed(kernel.getLoc(), remarkName("kernel-not-persistent"))
             << remark::reason("{0}", *refusal);
@@ -405,7 +399,7 @@ struct Persist : tile::impl::TilePersistBase<Persist> {
     bool hasRoles = schedule.hasRoles();
     Persister persister(kernel);
     Growth growth =
-        persister.run(chip ? countPlaces(kernel, *chip) : Value(),
+        persister.run(withoutProducts ? countPlaces(kernel, *chip) : Value(),
                       hasRoles ? std::optional(stages) : std::nullopt);
     remark::passed(kernel.getLoc(), remarkName("kernel-persistent"))
         << remark::metric("work-stages", stages)

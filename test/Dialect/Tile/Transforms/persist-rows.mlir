@@ -1,7 +1,9 @@
 // RUN: tile-opt %s -split-input-file \
 // RUN:   --pass-pipeline='builtin.module(tile-attach-target{chip=sm_90a},tile.kernel(tile-persist{without-products},canonicalize,cse))' | FileCheck %s
 // RUN: tile-opt %s -split-input-file \
-// RUN:   --pass-pipeline='builtin.module(tile-attach-target{chip=gfx942},tile.kernel(tile-persist{without-products}))' | FileCheck %s --check-prefix=AMD
+// RUN:   --pass-pipeline='builtin.module(tile-attach-target{chip=gfx942},tile.kernel(tile-persist{without-products}))' \
+// RUN:   --remarks-filter='tile-persist.*' --remark-format=emitRemark 2>%t.remarks | FileCheck %s --check-prefix=AMD
+// RUN: FileCheck %s --check-prefix=REMARK --input-file=%t.remarks
 
 #blocked = #tile.blocked<thread = [1, 8], lane = [1, 32], warp = [1, 32], order = [1, 0]>
 !rows = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
@@ -170,4 +172,26 @@ tile.kernel @short(%x: !rows, %y: !numbers) attributes {num_warps = 1 : i32} {
   %t = arith.extf %t16 : !t16 to !t
   %sum = tile.reduce addf %t along 1 : !t -> !number
   tile.store %sum, %y[%row] : !number, !numbers
+}
+
+// -----
+
+!m = !tile.buffer<?x16xf32, #tile.strided<[16, 1]>, global>
+
+// The author asks for the loop.
+// CHECK-LABEL: tile.kernel @asked(
+// CHECK: scf.for
+// AMD-LABEL: tile.kernel @asked(
+// AMD-NOT: tile.multiprocessors
+// REMARK: [Missed] kernel-not-persistent {{.*}}Reason="blocks of gfx942 cannot read how many there are"
+tile.kernel @asked(%x: !m, %y: !m) attributes {num_warps = 1 : i32,
+    schedule = #tile.schedule<work_stages = 1>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %count = tile.dim %x[0] : !m
+  tile.grid %count, %c1, %c1
+  %row = tile.program_id x
+  %value = tile.load_scalar %x[%row, %c0] : !m -> f32
+  %t = tensor.splat %value : tensor<1x16xf32, #tile.blocked<thread = [1, 1], lane = [1, 32], warp = [1, 1], order = [1, 0]>>
+  tile.store %t, %y[%row, %c0] : tensor<1x16xf32, #tile.blocked<thread = [1, 1], lane = [1, 32], warp = [1, 1], order = [1, 0]>>, !m
 }
