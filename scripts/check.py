@@ -288,6 +288,9 @@ def main():
     options = parser.parse_args()
     build = os.path.abspath(options.build)
 
+    # Suites use all cores by several processes.
+    os.environ.setdefault("TILE_CPU_THREADS", "1")
+
     targets = ["all", "tile-docs"]
     if os.path.isdir(os.path.join(ROOT, "test", "unit")):
         targets.append("tile-unit-tests")

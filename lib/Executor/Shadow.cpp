@@ -2,6 +2,7 @@
 
 #include "Shadow.h"
 #include <algorithm>
+#include <mutex>
 
 using namespace tile::cpu;
 
@@ -107,7 +108,7 @@ std::optional<Fault> Shadow::accessGranule(size_t index, size_t begin,
                                            const Clock &clock) {
   Granule &granule = granules[index];
   Stripe &stripe = stripes[global ? index % kStripes : 0];
-  std::unique_lock<std::mutex> lock(stripe.mutex, std::defer_lock);
+  std::unique_lock<SpinLock> lock(stripe.lock, std::defer_lock);
   if (global)
     lock.lock();
   bool whole = begin == 0 && end == kGranule;

@@ -13,10 +13,11 @@
 
 #include "Clocks.h"
 #include "llvm/ADT/STLExtras.h"
+#include <atomic>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <optional>
+#include <thread>
 #include <vector>
 
 namespace tile::cpu {
@@ -101,9 +102,26 @@ private:
     /// Index of the stripe's split that holds the parts, plus 1; 0 for none.
     uint32_t split = 0;
   };
-  /// Granules that share a lock.
-  struct Stripe {
-    std::mutex mutex;
+  /// A lock for a few instructions. Threads of the host that wait for it do not
+  /// sleep: waking one takes longer than a hundred accesses.
+  class SpinLock {
+  public:
+    void lock() {
+      for (unsigned tries = 0; taken.test_and_set(std::memory_order_acquire);)
+        // Its holder may have been preempted.
+        if (++tries % kTriesAtOnce == 0)
+          std::this_thread::yield();
+    }
+    void unlock() { taken.clear(std::memory_order_release); }
+
+  private:
+    static constexpr unsigned kTriesAtOnce = 64;
+    std::atomic_flag taken = ATOMIC_FLAG_INIT;
+  };
+
+  /// Granules that share a lock, on cache lines of their own.
+  struct alignas(64) Stripe {
+    SpinLock lock;
     std::vector<History> parts;
     std::vector<uint32_t> free;
   };

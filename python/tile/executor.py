@@ -23,6 +23,9 @@ from .manifest import Scalar
 from .scratch import Scratch, scratch_buffers
 from .tensors import Layout
 
+#: Names the number of threads of this machine that run a kernel.
+THREADS_VARIABLE = "TILE_CPU_THREADS"
+
 _TYPES = {
     "float16": "f16",
     "bfloat16": "bf16",
@@ -32,6 +35,14 @@ _TYPES = {
     "int32": "i32",
     "int64": "i64",
 }
+
+
+def _read_threads() -> int:
+    """The value of TILE_CPU_THREADS; 0, one thread for each core, if it is not set."""
+    value = os.environ.get(THREADS_VARIABLE, "0")
+    if not value.isdecimal():
+        raise ArgumentError(f"{THREADS_VARIABLE} is '{value}', not a number of threads")
+    return int(value)
 
 
 @native.Print
@@ -130,8 +141,8 @@ class Program:
 
         Returns what each kernel did, nothing if the program does not count.
         Arrays are written in place. `grid` replaces that of the manifest,
-        `jobs` is the number of threads of this machine, 0 for one for each
-        core. Raises ArgumentError if an argument does not fit, ExecutionError
+        `jobs` is the number of threads of this machine, 0 for the value of
+        TILE_CPU_THREADS, by default one for each core. Raises ArgumentError if an argument does not fit, ExecutionError
         if a thread did what no kernel may.
         """
         values = self._bind(args, named)
@@ -163,6 +174,7 @@ class Program:
     ) -> List[Statistics]:
         extents = (ctypes.c_int64 * 3)(*grid) if grid is not None else None
         message = ctypes.c_void_p()
+        jobs = jobs or _read_threads()
         with self._lock:
             status = native.library().tileExecutorRun(
                 self._handle, packed, len(packed), extents, jobs, message

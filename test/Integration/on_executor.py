@@ -48,6 +48,7 @@ def run_chips(chips: Dict[str, Sequence[Tuple[int, Case]]], jobs: int):
     # Each process computes on one core.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("TILE_CPU_THREADS", "1")
     with ProcessPoolExecutor(jobs) as pool:
         pending: Dict[str, list] = {}
         for chip, cases in chips.items():

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import unittest
+from unittest import mock
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -251,6 +252,18 @@ class RunTest(unittest.TestCase):
             np.testing.assert_allclose(other, outputs[0], atol=2e-3)
         with self.assertRaisesRegex(tile.CompileError, "--schedule:1:1: error"):
             tile.run(attention_ir(64, dtype="f16"), chip="sm_80", schedule="x = 1")
+
+    def test_threads(self):
+        """An environment variable limits the threads of this machine."""
+        source = ROOT / "examples" / "gemm.mlir"
+        a, c = np.ones((64, 64), np.uint16), np.ones((64, 64), np.uint16)
+        with mock.patch.dict(os.environ, {"TILE_CPU_THREADS": "1"}):
+            tile.run(source, a, a, c, chip="sm_80")
+        self.assertTrue((c == 0).all())
+        for value in ("two", "-1", ""):
+            with mock.patch.dict(os.environ, {"TILE_CPU_THREADS": value}):
+                with self.assertRaisesRegex(tile.ArgumentError, "not a number of threads"):
+                    tile.run(source, a, a, c, chip="sm_80")
 
     def test_sizes(self):
         """Open extents are chosen for a problem."""

@@ -70,6 +70,11 @@ inline constexpr int64_t kHeadsAtOnce = 8;
 /// What all kernels of attention have in common: which head of which sequence
 /// a block of threads works on, its views of the buffers, and the scores.
 class AttentionBuilder : public ProgramBuilder {
+public:
+  /// As far as a window reaches: lengths are not larger, and sums with them fit
+  /// 32 bits.
+  static constexpr int64_t kFarthest = (int64_t(1) << 30) - 1;
+
 protected:
   /// The operands of `op`, an AttentionOp or AttentionBackwardOp, are mapped by
   /// `mapping` to values of the kernel.
@@ -260,9 +265,6 @@ protected:
   Value c, inner;
 
 private:
-  /// As far as a window reaches: lengths are not larger, and sums with them fit
-  /// 32 bits.
-  static constexpr int64_t kFarthest = (int64_t(1) << 30) - 1;
   Value computeReach(Value side, bool isLeft);
   /// Rows whose f32 are 16 bytes, where alone the copy engine can begin.
   static constexpr int64_t kAlignedRows = 4;

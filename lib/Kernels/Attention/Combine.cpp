@@ -166,9 +166,14 @@ void CombineBuilder::combine(Value row) {
 
 void CombineBuilder::buildWorks() {
   heads = DimOp::create(b, q, headsAt(Side::Queries));
+  Value queries = DimOp::create(b, q, 0);
+  if (!isPacked())
+    queries = arith::MulIOp::create(b, queries, DimOp::create(b, q, 1));
   // Without sequences, nothing has written the table.
   Value most = arith::MulIOp::create(
-      b, arith::MulIOp::create(b, DimOp::create(b, oParts, 0), heads),
+      b,
+      arith::MulIOp::create(b, min(queries, DimOp::create(b, oParts, 0)),
+                            heads),
       arith::MinUIOp::create(b, countSequences(), index(1)));
   Value grid = arith::MinUIOp::create(b, most, index(kMostBlocks));
   GridOp::create(b, grid, index(1), index(1));

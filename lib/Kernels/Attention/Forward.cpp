@@ -36,6 +36,8 @@ public:
         keepsMaximum(isLoopRotated(schedule)) {
     if (op.getWorks()) {
       works = mapping.lookup(op.getWorks());
+      WorkBounds most = boundWorks(builder, op, mapping, schedule);
+      mostWorks = add(most.tiles, most.parts);
       oParts = mapping.lookup(op.getOParts());
       lseParts = mapping.lookup(op.getLseParts());
     } else if (op.getOParts()) {

@@ -104,21 +104,9 @@ void RequirementBuilder::buildWorks(AttentionOp op, const Schedule &schedule) {
   require(op.getOParts(), 0, Relation::AtLeast,
           divideUp(rows, b.createOrFold<arith::MaxUIOp>(heads, index(1))),
           "the rows of parts that fill the GPU");
-  Value tiles;
-  if (op.getCuQ()) {
-    // All sequences but those that end with a tile have one more.
-    tiles = add(
-        b.createOrFold<arith::DivUIOp>(extentOf(op.getQ(), 0), index(queries)),
-        extentOf(op.getCuQ(), 0));
-  } else {
-    tiles = b.createOrFold<arith::MulIOp>(
-        extentOf(op.getQ(), 0),
-        divideUp(extentOf(op.getQ(), 1), index(queries)));
-    tiles = add(tiles, index(1));
-  }
-  // Works beyond the first ones of their tiles, and tiles with several.
-  Value parts = countMostParts(b, lookup(op.getOParts()), queries);
-  require(op.getWorks(), 0, Relation::AtLeast, add(tiles, add(parts, parts)),
+  WorkBounds most = boundWorks(b, op, mapping, schedule);
+  require(op.getWorks(), 0, Relation::AtLeast,
+          add(add(most.tiles, index(1)), add(most.parts, most.parts)),
           "the most works, and one row more");
 }
 

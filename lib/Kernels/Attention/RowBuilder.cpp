@@ -18,7 +18,7 @@ Value RowBuilder::enterPart(Value buffer) {
 /// Returns the number of the block along the queries.
 Value RowBuilder::launchRows() {
   if (!packsHeads() && works)
-    return launchWorks(countMostWorks(), /*kvHeads=*/false, index(1));
+    return launchWorks(mostWorks, /*kvHeads=*/false, index(1));
   if (!packsHeads())
     return launch(Side::Queries, blockM, /*kvHeads=*/false,
                   /*isLongestFirst=*/false, parts);
@@ -26,7 +26,7 @@ Value RowBuilder::launchRows() {
   Value shared = arith::DivUIOp::create(
       b, DimOp::create(b, q, headsAt(Side::Queries)), keyHeads);
   Value tiles = arith::CeilDivUIOp::create(b, shared, index(packedHeads));
-  Value block = works ? launchWorks(countMostWorks(), /*kvHeads=*/true, tiles)
+  Value block = works ? launchWorks(mostWorks, /*kvHeads=*/true, tiles)
                       : launch(Side::Queries, queries, /*kvHeads=*/true,
                                /*isLongestFirst=*/false, parts, tiles);
   Value tile = ProgramIdOp::create(b, works ? Dimension::y : Dimension::z);
@@ -34,11 +34,6 @@ Value RowBuilder::launchRows() {
   firstHead = add(arith::MulIOp::create(b, kvHead, group), skipped);
   headCount = sub(group, skipped);
   return block;
-}
-
-Value RowBuilder::countMostWorks() {
-  return sub(sub(DimOp::create(b, works, 0), index(1)),
-             countMostParts(b, oParts, queries));
 }
 
 /// Every part has as many steps of the walk, but for the last ones. In 32 bits,

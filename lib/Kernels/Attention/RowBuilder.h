@@ -29,6 +29,8 @@ protected:
   /// The table of works, which says what a block does (Works.h), and the
   /// buffers of their parts; null: none.
   Value works, oParts, lseParts;
+  /// The most works of the table, a bound for the grid.
+  Value mostWorks;
   /// The row of the table for the block's work.
   Value work;
   Value readWork(WorkColumn column);
@@ -75,8 +77,6 @@ private:
   /// Which of the keys each row sees by the tree mask.
   Value visibleInTree(llvm::function_ref<Value(Value)> relative);
   Value launchRows();
-  /// Returns the most works that the table has room for.
-  Value countMostWorks();
   /// Enters the sequence and the part of a block's work; returns its first row
   /// and the end of its rows, which is 0 if there is no such work.
   std::pair<Value, Value> enterWork(Value number);

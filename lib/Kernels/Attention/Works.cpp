@@ -34,6 +34,29 @@ static constexpr int64_t kManySteps = int64_t(1) << 30;
 /// of kPartKeys keys and that of writing and reading its rows.
 static constexpr int64_t kLeastGain = 24;
 static constexpr int64_t kPartKeys = 192;
+/// A part has at most 1 / kLeastShares of the steps of a multiprocessor, even
+/// if its beginning and its end take longer.
+static constexpr int64_t kLeastShares = 2;
+
+namespace {
+/// The steps of a part for which its beginning and its end are worth while.
+struct PartSteps {
+  /// For each of its rows, and for the part.
+  double ofRow, ofPart;
+};
+} // namespace
+
+static PartSteps computePartSteps(AttentionOp op, const Schedule &schedule) {
+  int64_t headDim = padColumns(op.getQ().getType().getShape().back());
+  int64_t valueDim = padColumns(op.getV().getType().getShape().back());
+  Type element = op.getQ().getType().getElementType();
+  int64_t heads = schedule.packHeads.value_or(1), keys = (*schedule.tile)[1];
+  double bytesOfRow = double(heads * valueDim) * 2 * sizeof(float);
+  double bytesOfStep = double(keys * (headDim + valueDim)) *
+                       (element.getIntOrFloatBitWidth() / 8);
+  return {kLeastGain * bytesOfRow / bytesOfStep,
+          double(kLeastGain * kPartKeys) / double(keys)};
+}
 
 namespace {
 class WorksBuilder : AttentionBuilder {
@@ -43,8 +66,8 @@ public:
       : AttentionBuilder(builder, op, mapping),
         works(mapping.lookup(op.getWorks())),
         oParts(mapping.lookup(op.getOParts())),
-        queries(countTileQueries(schedule)),
-        heads(schedule.packHeads.value_or(1)), keys((*schedule.tile)[1]) {}
+        queries(countTileQueries(schedule)), keys((*schedule.tile)[1]),
+        partSteps(computePartSteps(op, schedule)) {}
 
   void build();
 
@@ -96,8 +119,9 @@ private:
                   Value before, Value tilesBefore, Value rowsBefore);
 
   Value works, oParts;
-  /// Queries and heads of the rows of a tile, and keys of a step.
-  const int64_t queries, heads, keys;
+  /// Queries of a tile, and keys of a step.
+  const int64_t queries, keys;
+  const PartSteps partSteps;
   Value sequences;
 };
 } // namespace
@@ -176,14 +200,11 @@ WorksBuilder::Shares WorksBuilder::share(const Cost &cost, Value total) {
       multiply(arith::DivFOp::create(b, total, room), f32(1.0 + 1.0 / 128));
   Value rows = real(cost.rows);
   double ofProcessor = double(kPartsOfBlock * queries);
-  double bytesOfRow = double(heads * valueDim) * 2 * sizeof(float);
-  double bytesOfStep = double(keys * (headDim + valueDim)) *
-                       (element.getIntOrFloatBitWidth() / 8);
-  Value added = math::FmaOp::create(
-      b, rows, number(rows, f32(kLeastGain * bytesOfRow / bytesOfStep)),
-      number(rows, f32(double(kLeastGain * kPartKeys) / double(keys))));
+  Value added = math::FmaOp::create(b, rows, number(rows, f32(partSteps.ofRow)),
+                                    number(rows, f32(partSteps.ofPart)));
   Value each = arith::MinimumFOp::create(
-      b, added, number(rows, multiply(perRow, f32(ofProcessor / 2))));
+      b, added,
+      number(rows, multiply(perRow, f32(ofProcessor / kLeastShares))));
   for (Value bound :
        {number(rows, multiply(perRow, f32(ofProcessor / kMostShares))),
         multiply(rows, number(rows, multiply(perRow, f32(2.0))))})
@@ -342,18 +363,60 @@ void WorksBuilder::build() {
              sums[RowsBefore]);
 }
 
-Value tile::countMostParts(ImplicitLocOpBuilder &b, Value oParts,
-                           int64_t queries) {
-  // Less than T / e, for the smallest e.
-  static_assert(kMostShares % kPartsOfBlock == 0);
+WorkBounds tile::boundWorks(ImplicitLocOpBuilder &b, AttentionOp op,
+                            const IRMapping &mapping,
+                            const Schedule &schedule) {
   auto constant = [&](int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
   };
-  Value rows = b.createOrFold<DimOp>(oParts, 0);
-  return b.createOrFold<arith::CeilDivUIOp>(
-      b.createOrFold<arith::MulIOp>(rows,
-                                    constant(kMostShares / kPartsOfBlock)),
-      constant(queries));
+  auto extentOf = [&](Value operand, int64_t dim) {
+    return b.createOrFold<DimOp>(mapping.lookup(operand), dim);
+  };
+  auto add = [&](Value x, Value y) {
+    return b.createOrFold<arith::AddIOp>(x, y);
+  };
+  auto multiply = [&](Value x, Value y) {
+    return b.createOrFold<arith::MulIOp>(x, y);
+  };
+  auto divideUp = [&](Value x, int64_t y) {
+    return b.createOrFold<arith::CeilDivUIOp>(x, constant(y));
+  };
+  int64_t queries = countTileQueries(schedule), keys = (*schedule.tile)[1];
+  WorkBounds most;
+  if (op.getCuQ())
+    // All sequences but those that end with a tile have one more.
+    most.tiles = add(
+        b.createOrFold<arith::DivUIOp>(extentOf(op.getQ(), 0),
+                                       constant(queries)),
+        b.createOrFold<arith::SubIOp>(extentOf(op.getCuQ(), 0), constant(1)));
+  else
+    most.tiles = multiply(extentOf(op.getQ(), 0),
+                          divideUp(extentOf(op.getQ(), 1), queries));
+
+  // Of one sequence.
+  Value keysOfSequence = extentOf(op.getK(), op.getCuK() ? 0 : 1);
+  if (op.getPageTable())
+    keysOfSequence = multiply(
+        keysOfSequence, extentOf(op.getPageTable(), op.getCuPages() ? 0 : 1));
+  keysOfSequence = b.createOrFold<arith::MinUIOp>(
+      keysOfSequence, constant(AttentionBuilder::kFarthest));
+  Value steps = multiply(most.tiles, divideUp(keysOfSequence, keys));
+
+  // A part is larger than T / (kMostShares P), and than the lesser of
+  // T / (kLeastShares P) and the steps that its beginning and its end are
+  // worth. P is R / (kPartsOfBlock queries), R the rows of oParts.
+  PartSteps least = computePartSteps(op, schedule);
+  Value rows = extentOf(op.getOParts(), 0);
+  auto shares = [&](int64_t ofProcessor) {
+    return divideUp(multiply(rows, constant(ofProcessor)),
+                    kPartsOfBlock * queries);
+  };
+  Value worthwhile = divideUp(
+      steps, std::max<int64_t>(int64_t(least.ofRow + least.ofPart), 1));
+  most.parts = b.createOrFold<arith::MinUIOp>(
+      shares(kMostShares),
+      b.createOrFold<arith::MaxUIOp>(shares(kLeastShares), worthwhile));
+  return most;
 }
 
 void tile::buildAttentionWorks(ImplicitLocOpBuilder &builder, AttentionOp op,

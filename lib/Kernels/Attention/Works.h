@@ -32,11 +32,19 @@ inline constexpr int64_t kWorkColumns = 5;
 /// Columns of its first row.
 enum class WorkCount { Works, SharedTiles, Queries };
 
-/// Returns the most works beyond the first ones of their tiles, hence the most
-/// tiles with several parts, for buffers of parts like `oParts` and tiles of
-/// `queries` queries.
-mlir::Value countMostParts(mlir::ImplicitLocOpBuilder &builder,
-                           mlir::Value oParts, int64_t queries);
+/// Bounds of a table of works that follow from the extents of the operands.
+struct WorkBounds {
+  /// The most tiles of all sequences.
+  mlir::Value tiles;
+  /// The most works beyond the first ones of their tiles, hence the most tiles
+  /// with several parts.
+  mlir::Value parts;
+};
+
+/// Computes the bounds for `op`, whose kernel has `schedule`. `mapping` maps
+/// the operands of `op` to values at the insertion point.
+WorkBounds boundWorks(mlir::ImplicitLocOpBuilder &builder, AttentionOp op,
+                      const mlir::IRMapping &mapping, const Schedule &schedule);
 
 /// Writes the body of the kernel that computes the table of works of `op`,
 /// whose kernel has `schedule`, at the insertion point. `mapping` maps the

@@ -34,6 +34,24 @@
 // CHECK: tile.wait_prerequisites
 // CHECK: tile.require %arg4[0] at_least %{{.*}}, "the rows of parts that fill the GPU"
 // CHECK: tile.require %arg6[0] at_least %{{.*}}, "the most works, and one row more"
+// There are as many blocks as the extents of q, k and the parts allow works: tiles, and
+// parts beyond the first ones. A part has 78 of the steps of the longest walk, or half of
+// what a multiprocessor does, and at least 1/32 of that.
+// CHECK: %[[TILES:.*]] = arith.addi
+// CHECK: %[[ROOM:.*]] = tile.dim %arg1[1]
+// CHECK: %[[KEYS:.*]] = arith.minui %[[ROOM]], %c1073741823
+// CHECK: %[[WALK:.*]] = arith.ceildivui %[[KEYS]], %c64
+// CHECK: %[[STEPS:.*]] = arith.muli %[[TILES]], %[[WALK]]
+// CHECK: %[[ROWS:.*]] = tile.dim %arg4[0]
+// CHECK: %[[PAYS:.*]] = arith.ceildivui %[[STEPS]], %c78
+// CHECK: %[[ALL:.*]] = arith.muli %[[ROWS]], %c32
+// CHECK: %[[MOST:.*]] = arith.ceildivui %[[ALL]], %c64
+// CHECK: %[[TWO:.*]] = arith.muli %[[ROWS]], %c2
+// CHECK: %[[LEAST:.*]] = arith.ceildivui %[[TWO]], %c64
+// CHECK: %[[FEW:.*]] = arith.maxui %[[LEAST]], %[[PAYS]]
+// CHECK: %[[PARTS:.*]] = arith.minui %[[MOST]], %[[FEW]]
+// CHECK: %[[BLOCKS:.*]] = arith.addi %[[TILES]], %[[PARTS]]
+// CHECK: tile.grid
 // CHECK: %[[WORKS:.*]] = tile.load_scalar %arg6[%c0, %c0]
 // CHECK: %[[EXISTS:.*]] = arith.cmpi ult, %{{.*}}, %[[WORKS]]
 // CHECK: %[[AT:.*]] = arith.select %[[EXISTS]], %{{.*}}, %c0
@@ -51,6 +69,8 @@
 // Blocks take the rows of the tiles with several parts in turn.
 // CHECK-LABEL: tile.kernel @packed_combine(
 // CHECK: tile.wait_prerequisites
+// CHECK: %[[ROWS:.*]] = arith.minsi %{{.*}}, %{{.*}}
+// CHECK: %[[ALL:.*]] = arith.muli %[[ROWS]], %{{.*}}
 // CHECK: %[[GRID:.*]] = arith.minui %{{.*}}, %c2048
 // CHECK: tile.grid %[[GRID]], %c1, %c1
 // CHECK: tile.load_scalar %arg6[%c0, %c1]
