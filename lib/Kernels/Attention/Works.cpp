@@ -393,7 +393,7 @@ WorkBounds tile::boundWorks(ImplicitLocOpBuilder &b, AttentionOp op,
     most.tiles = multiply(extentOf(op.getQ(), 0),
                           divideUp(extentOf(op.getQ(), 1), queries));
 
-  // Of one sequence.
+  // The most keys of one sequence.
   Value keysOfSequence = extentOf(op.getK(), op.getCuK() ? 0 : 1);
   if (op.getPageTable())
     keysOfSequence = multiply(
