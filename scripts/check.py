@@ -288,7 +288,7 @@ def main():
     options = parser.parse_args()
     build = os.path.abspath(options.build)
 
-    # Suites use all cores by several processes.
+    # The suites run one process for each core.
     os.environ.setdefault("TILE_CPU_THREADS", "1")
 
     targets = ["all", "tile-docs"]

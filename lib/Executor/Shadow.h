@@ -102,8 +102,8 @@ private:
     /// Index of the stripe's split that holds the parts, plus 1; 0 for none.
     uint32_t split = 0;
   };
-  /// A lock for a few instructions. Threads of the host that wait for it do not
-  /// sleep: waking one takes longer than a hundred accesses.
+  /// A lock that is held for a few instructions. Threads of the host do not
+  /// sleep while they wait for it, because waking one takes longer.
   class SpinLock {
   public:
     void lock() {

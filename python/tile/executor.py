@@ -142,8 +142,9 @@ class Program:
         Returns what each kernel did, nothing if the program does not count.
         Arrays are written in place. `grid` replaces that of the manifest,
         `jobs` is the number of threads of this machine, 0 for the value of
-        TILE_CPU_THREADS, by default one for each core. Raises ArgumentError if an argument does not fit, ExecutionError
-        if a thread did what no kernel may.
+        TILE_CPU_THREADS, by default one for each core. Raises ArgumentError
+        if an argument does not fit, ExecutionError if a thread did what no
+        kernel may.
         """
         values = self._bind(args, named)
         alive: List[Any] = []

@@ -11,7 +11,8 @@
 //  - 2 T r / R, for tiles of r queries and R rows of the buffers of parts. The
 //    tiles with several parts have less than s / e parts beyond the first,
 //    hence less than 2 s / e parts, and all of them less than R rows,
-//  - kLeastGain times what a part adds to the steps, but not more than A / 2.
+//  - kLeastGain times what a part adds to the steps, but not more than
+//    A / kLeastShares.
 // R is kPartsOfBlock * n * multiprocessors / heads, for tiles of up to n
 // queries: this gives A.
 //
@@ -34,12 +35,13 @@ static constexpr int64_t kManySteps = int64_t(1) << 30;
 /// of kPartKeys keys and that of writing and reading its rows.
 static constexpr int64_t kLeastGain = 24;
 static constexpr int64_t kPartKeys = 192;
-/// A part has at most 1 / kLeastShares of the steps of a multiprocessor, even
-/// if its beginning and its end take longer.
-static constexpr int64_t kLeastShares = 2;
+/// The smallest part of what a multiprocessor does is 1 / kMostShares of it. A
+/// part is never made larger than 1 / kLeastShares of it to pay for its
+/// beginning and its end.
+static constexpr int64_t kMostShares = 32, kLeastShares = 2;
 
 namespace {
-/// The steps of a part for which its beginning and its end are worth while.
+/// The steps that a part needs to pay for its beginning and its end.
 struct PartSteps {
   /// For each of its rows, and for the part.
   double ofRow, ofPart;
@@ -403,19 +405,19 @@ WorkBounds tile::boundWorks(ImplicitLocOpBuilder &b, AttentionOp op,
   Value steps = multiply(most.tiles, divideUp(keysOfSequence, keys));
 
   // A part is larger than T / (kMostShares P), and than the lesser of
-  // T / (kLeastShares P) and the steps that its beginning and its end are
-  // worth. P is R / (kPartsOfBlock queries), R the rows of oParts.
+  // T / (kLeastShares P) and PartSteps. P is R / (kPartsOfBlock queries), R the
+  // rows of oParts.
   PartSteps least = computePartSteps(op, schedule);
   Value rows = extentOf(op.getOParts(), 0);
   auto shares = [&](int64_t ofProcessor) {
     return divideUp(multiply(rows, constant(ofProcessor)),
                     kPartsOfBlock * queries);
   };
-  Value worthwhile = divideUp(
+  Value paying = divideUp(
       steps, std::max<int64_t>(int64_t(least.ofRow + least.ofPart), 1));
   most.parts = b.createOrFold<arith::MinUIOp>(
       shares(kMostShares),
-      b.createOrFold<arith::MaxUIOp>(shares(kLeastShares), worthwhile));
+      b.createOrFold<arith::MaxUIOp>(shares(kLeastShares), paying));
   return most;
 }
 

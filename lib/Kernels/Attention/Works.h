@@ -20,8 +20,6 @@ namespace tile {
 /// The buffers of parts have rows for so many full tiles in each block of
 /// threads that the GPU runs at a time.
 inline constexpr int64_t kPartsOfBlock = 8;
-/// The smallest part of what a multiprocessor does is 1 / kMostShares of it.
-inline constexpr int64_t kMostShares = 32;
 
 /// The warps of the kernel.
 inline constexpr int64_t kWorksWarps = 4;

@@ -34,9 +34,9 @@
 // CHECK: tile.wait_prerequisites
 // CHECK: tile.require %arg4[0] at_least %{{.*}}, "the rows of parts that fill the GPU"
 // CHECK: tile.require %arg6[0] at_least %{{.*}}, "the most works, and one row more"
-// There are as many blocks as the extents of q, k and the parts allow works: tiles, and
-// parts beyond the first ones. A part has 78 of the steps of the longest walk, or half of
-// what a multiprocessor does, and at least 1/32 of that.
+// The grid has a block for each tile, and for each part beyond the first of a tile. A part
+// has at least 78 steps or half of the steps of a multiprocessor, and at least 1/32 of the
+// latter.
 // CHECK: %[[TILES:.*]] = arith.addi
 // CHECK: %[[ROOM:.*]] = tile.dim %arg1[1]
 // CHECK: %[[KEYS:.*]] = arith.minui %[[ROOM]], %c1073741823
