@@ -92,11 +92,7 @@ Checker::Checker(Launch &launch, CheckedLaunch &checked, char *shared)
       sharedShadow(launch.shared, checked.unit, /*global=*/false),
       clocks(size_t(launch.block[0]) * launch.block[1] * launch.block[2]),
       productSteps(llvm::divideCeil(clocks.size(), launch.warpSize)),
-      storeSteps(productSteps.size()) {
-  for (ThreadClock &clock : clocks)
-    for (Clock *each : {&clock.now, &clock.released, &clock.pending})
-      each->own.resize(tmaActor() + 1 + storeSteps.size());
-}
+      storeSteps(productSteps.size()) {}
 
 void Checker::reset() {
   sharedShadow.reset();
@@ -104,6 +100,7 @@ void Checker::reset() {
     clock.now.clear();
     clock.released.clear();
     clock.pending.clear();
+    clock.now.own.resize(tmaActor() + 1 + storeSteps.size());
     clock.now.own[i] = 1;
   }
   llvm::fill(productSteps, 1);
@@ -134,13 +131,13 @@ Step Checker::stepOf(const Thread &thread, const Site &site,
   Step step;
   step.clock = clocks[thread.id].now.own[thread.id];
   step.block = index[0] + grid[0] * (index[1] + grid[1] * index[2]);
-  step.place = thread.id + Step::kActors * site.index;
+  step.setPlace(thread.id, site.index);
   if (kind == AccessKind::ProductRead) {
     step.clock = productSteps[thread.warp->id];
-    step.place = productsOf(*thread.warp) + Step::kActors * site.index;
+    step.setPlace(productsOf(*thread.warp), site.index);
   } else if (kind == AccessKind::BulkRead) {
     step.clock = storeSteps[thread.warp->id];
-    step.place = storesOf(*thread.warp) + Step::kActors * site.index;
+    step.setPlace(storesOf(*thread.warp), site.index);
   }
   return step;
 }
@@ -372,7 +369,7 @@ void Checker::bulkDone(Thread &thread, const Site &site, const char *address,
                        unsigned bytes) {
   Step step = stepOf(thread, site);
   step.clock = bulkStep;
-  step.place = tmaActor() + Step::kActors * site.index;
+  step.setPlace(tmaActor(), site.index);
   sharedShadow.access(reinterpret_cast<uintptr_t>(address) - shared, bytes,
                       AccessKind::CopyDone, step, clocks[thread.id].now);
 }

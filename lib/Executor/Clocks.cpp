@@ -21,7 +21,7 @@ void Clock::join(const Clock &clock) {
 }
 
 void Clock::clear() {
-  std::fill(own.begin(), own.end(), 0);
+  own.clear();
   others.clear();
   fenced.clear();
 }

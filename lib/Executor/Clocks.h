@@ -19,7 +19,8 @@
 namespace tile::cpu {
 
 /// The known steps of threads: those of the own block in an array, those of
-/// other blocks, which only atomics make known, by the number of the block.
+/// other blocks, which only atomics make known, by the number of the block. An
+/// array may be short: steps beyond its end are not known.
 struct Clock {
   std::vector<uint32_t> own;
   std::map<uint32_t, std::vector<uint32_t>> others;

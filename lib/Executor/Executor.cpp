@@ -232,6 +232,8 @@ Program::Implementation::compile(llvm::orc::ThreadSafeModule module) {
   module.withModuleDo([&](llvm::Module &module) {
     module.setTargetTriple(jit->getTargetTriple());
     module.setDataLayout(jit->getDataLayout());
+    // Nobody reads the names of the values that replace vectors.
+    module.getContext().setDiscardValueNames(true);
     prepareUnoptimized(module, kBlockSize);
     FrameSizes::request(module);
     module.getContext().setDiagnosticHandler(

@@ -8,11 +8,13 @@ using namespace tile::cpu;
 
 Shadow::Shadow(size_t bytes, unsigned unit, bool global)
     : global(global), unit(unit), units(kGranule / unit),
-      granules((bytes + kGranule - 1) / kGranule),
+      granuleCount(llvm::divideCeil(bytes, kGranule)),
+      granules(static_cast<Granule *>(
+          llvm::safe_calloc(granuleCount, sizeof(Granule)))),
       stripes(new Stripe[global ? kStripes : 1]) {}
 
 void Shadow::reset() {
-  std::fill(granules.begin(), granules.end(), Granule());
+  std::fill_n(granules.get(), granuleCount, Granule());
   for (size_t i = 0, e = global ? kStripes : 1; i < e; ++i) {
     stripes[i].parts.clear();
     stripes[i].free.clear();
@@ -34,7 +36,8 @@ static bool isOrdered(const Step &earlier, const Step &step,
   } else if (earlier.actor() == step.actor()) {
     return true;
   }
-  return earlier.clock <= (*steps)[earlier.actor()];
+  return earlier.actor() < steps->size() &&
+         earlier.clock <= (*steps)[earlier.actor()];
 }
 
 /// Returns whether `write`, of the own block, is visible to the async proxy.

@@ -13,6 +13,7 @@
 
 #include "Clocks.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MemAlloc.h"
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -23,21 +24,23 @@
 namespace tile::cpu {
 
 /// A step of a thread, or of an asynchronous instruction that it has started,
-/// at a site.
+/// at a site. A step of zeros does not exist.
 struct Step {
-  static constexpr uint32_t kNever = ~0u;
   /// More than the threads of a cluster and the actors of its warps.
   static constexpr uint32_t kActors = 16384;
 
   uint32_t clock = 0;
   uint32_t block = 0;
-  /// actor + kActors * site, or kNever.
-  uint32_t place = kNever;
+  /// 1 + actor + kActors * site, or 0.
+  uint32_t place = 0;
 
-  bool exists() const { return place != kNever; }
+  bool exists() const { return place != 0; }
+  void setPlace(unsigned actor, unsigned site) {
+    place = 1 + actor + kActors * site;
+  }
   /// An index into Clock::own.
-  unsigned actor() const { return place % kActors; }
-  unsigned site() const { return place / kActors; }
+  unsigned actor() const { return (place - 1) % kActors; }
+  unsigned site() const { return (place - 1) / kActors; }
 };
 
 /// The record of a piece of memory.
@@ -134,7 +137,10 @@ private:
 
   bool global;
   unsigned unit, units;
-  std::vector<Granule> granules;
+  size_t granuleCount;
+  /// Memory of zeros, which takes no pages of the host until it is accessed: a
+  /// kernel accesses few of the pages of a cache.
+  std::unique_ptr<Granule[], llvm::FreeDeleter> granules;
   std::unique_ptr<Stripe[]> stripes;
 };
 

@@ -1,17 +1,19 @@
 """Assembles attention with ptxas; prints its complaints.
 
-usage: attention-ptxas.py TILE_TRANSLATE PTXAS CHIP SUITE
-
-SUITE is "features", combinations of features, "some", every fifth of these, or
-"all", also the programs that the tests run on a GPU.
+SUITE is "features", combinations of features, or "all", also the programs that the
+tests run on a GPU. Of these, so many are assembled that any two choices which meet
+in some program meet in one of them; with --every, all are.
 """
 
+import argparse
 import re
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import partial
+from itertools import combinations
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Integration"))
@@ -28,9 +30,9 @@ FEATURES = (
 )
 
 
-def programs():
+def programs(suite):
     found = []
-    if sys.argv[4] == "all":
+    if suite == "all":
         found += [variant for case in all_cases() for variant in case.variants]
         found += part_programs()
         found += cache_programs()
@@ -38,8 +40,30 @@ def programs():
     found += feature_programs(packed=False)
     # In packed batches more is known only to the kernel.
     found += feature_programs(packed=True)
-    step = 5 if sys.argv[4] == "some" else 1
-    return dict.fromkeys(found[::step])
+    return list(dict.fromkeys(found))
+
+
+def choices(variant):
+    """Returns the choices that make a program: its features, and as one choice its
+    kind and head dimensions, which decide most registers."""
+    fields = asdict(variant)
+    forward = fields.pop("forward", fields)
+    tile = type(variant), forward.pop("d"), forward.pop("dv")
+    return [*{**fields, **forward, "tile": tile}.items()]
+
+
+def covering(variants):
+    """Returns the programs in which any two choices meet that meet in `variants`.
+
+    Greedy: the next program is the one with the most pairs that no earlier one has.
+    """
+    missing = {variant: set(combinations(choices(variant), 2)) for variant in variants}
+    chosen = []
+    while missing:
+        chosen.append(max(missing, key=lambda variant: len(missing[variant])))
+        met = missing.pop(chosen[-1])
+        missing = {variant: pairs - met for variant, pairs in missing.items() if pairs - met}
+    return chosen
 
 
 def part_programs():
@@ -94,9 +118,9 @@ def feature_programs(packed):
                 replace(forward, lse=True), kv=("loop", "separate")[j % 2])
 
 
-def assemble(variant):
+def assemble(options, variant):
     done = subprocess.run(
-        [sys.argv[1], "--tile-to-ptx", "--chip=" + sys.argv[3]],
+        [options.tile_translate, "--tile-to-ptx", "--chip=" + options.chip],
         input=variant.ir(), capture_output=True, text=True)
     if done.returncode != 0:
         return "%s: %s" % (variant.name, done.stderr.strip())
@@ -104,7 +128,7 @@ def assemble(variant):
         ptx = Path(folder) / "kernel.ptx"
         ptx.write_text(done.stdout)
         done = subprocess.run(
-            [sys.argv[2], "-arch=" + sys.argv[3], "-v", str(ptx), "-o", "/dev/null"],
+            [options.ptxas, "-arch=" + options.chip, "-v", str(ptx), "-o", "/dev/null"],
             capture_output=True, text=True)
     said = done.stdout + done.stderr
     if done.returncode != 0:
@@ -119,9 +143,19 @@ def assemble(variant):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tile_translate")
+    parser.add_argument("ptxas")
+    parser.add_argument("chip")
+    parser.add_argument("suite", choices=("features", "all"))
+    parser.add_argument("--every", action="store_true")
+    options = parser.parse_args()
+    variants = programs(options.suite)
+    chosen = variants if options.every else covering(variants)
     with ThreadPoolExecutor(2) as pool:
-        for line in pool.map(assemble, programs()):
+        for line in pool.map(partial(assemble, options), chosen):
             print(line)
+    print("%d of %d programs" % (len(chosen), len(variants)))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ constexpr size_t kBytes = 48;
 Step stepOf(unsigned thread, const Clock &clock) {
   Step step;
   step.clock = clock.own[thread];
-  step.place = thread;
+  step.setPlace(thread, /*site=*/0);
   return step;
 }
 
@@ -200,7 +200,7 @@ struct ProductReads : testing::Test {
   std::optional<Fault> multiply() {
     Step step;
     step.clock = 1;
-    step.place = kEngine;
+    step.setPlace(kEngine, /*site=*/0);
     return shadow.access(0, 32, AccessKind::ProductRead, step, clocks[0]);
   }
   void fence(unsigned thread) {
