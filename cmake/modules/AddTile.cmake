@@ -53,15 +53,28 @@ if(TILE_SANITIZE)
 $<TARGET_OBJECTS:TileSanitizerOptions>>")
 endif()
 
-# Parsing MLIR's headers takes most of the build time, so they are precompiled.
+# Parsing the headers of MLIR and of the tile dialect takes most of the build time,
+# so they are precompiled.
 # Each source still includes the headers that it uses; a build with -DTILE_PCH=OFF
 # finds missing includes.
-option(TILE_PCH "Precompile the headers of MLIR" ${PROJECT_IS_TOP_LEVEL})
+option(TILE_PCH "Precompile the headers of MLIR and of the tile dialect" ${PROJECT_IS_TOP_LEVEL})
 if(TILE_PCH)
   add_library(TilePrecompiled OBJECT ${CMAKE_CURRENT_LIST_DIR}/Precompiled.cpp)
   target_precompile_headers(TilePrecompiled PRIVATE
     ${CMAKE_CURRENT_LIST_DIR}/Precompiled.h)
+  target_include_directories(TilePrecompiled PRIVATE
+    ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
+  add_dependencies(TilePrecompiled TileDialectIncGen)
 endif()
+
+# Makes the sources of a target use the precompiled headers.
+function(tile_use_precompiled name)
+  if(TILE_PCH)
+    target_precompile_headers(${name} REUSE_FROM TilePrecompiled)
+    # The compiler refuses the headers of libraries for executables, which are PIE.
+    target_compile_options(${name} PRIVATE ${CMAKE_CXX_COMPILE_OPTIONS_PIC})
+  endif()
+endfunction()
 
 # tile_add_library(<name> sources... [NO_IR] [DEPENDS targets...] [LINK_LIBS libs...])
 # LINK_LIBS names libraries of the project; MLIR and LLVM are always linked. NO_IR
@@ -76,8 +89,8 @@ function(tile_add_library name)
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   add_library(tile::${name} ALIAS ${name})
   target_compile_options(${name} PRIVATE ${TILE_WARNINGS})
-  if(TILE_PCH AND NOT ARG_NO_IR)
-    target_precompile_headers(${name} REUSE_FROM TilePrecompiled)
+  if(NOT ARG_NO_IR)
+    tile_use_precompiled(${name})
   endif()
   target_include_directories(${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
