@@ -261,16 +261,15 @@ static void hoistLoads(scf::ForOp loop, KernelOp kernel) {
 
 void Persister::hoistBranch() {
   auto isHoistable = [&](scf::IfOp branch) {
-    return branch->getNumResults() == 0 &&
-           loop.isDefinedOutsideOfLoop(branch.getCondition());
+    return loop.isDefinedOutsideOfLoop(branch.getCondition());
   };
   auto branches = loop.getBody()->getOps<scf::IfOp>();
   auto found = llvm::find_if(branches, isHoistable);
-  // Only scalars are computed in both branches then.
+  // Each branch gets a copy of all other operations.
   bool isAlone =
       found != branches.end() &&
       llvm::all_of(loop.getBody()->without_terminator(), [&](Operation &op) {
-        return &op == *found || (op.getNumRegions() == 0 && isPure(&op));
+        return &op == *found || op.getNumRegions() == 0;
       });
   if (!isAlone)
     return hoistLoads(loop, kernel);
@@ -280,18 +279,24 @@ void Persister::hoistBranch() {
   auto outer = scf::IfOp::create(rewriter, loop.getLoc(), TypeRange(),
                                  branch.getCondition(), /*withElse=*/true);
   for (bool isThen : {true, false}) {
-    if (!isThen && !branch.elseBlock())
-      continue;
     Block *block = isThen ? outer.thenBlock() : outer.elseBlock();
     rewriter.setInsertionPoint(block->getTerminator());
     IRMapping mapping;
     auto works = cast<scf::ForOp>(rewriter.clone(*loop, mapping));
     auto copy = cast<scf::IfOp>(mapping.lookup(branch.getOperation()));
     Block *taken = isThen ? copy.thenBlock() : copy.elseBlock();
-    rewriter.eraseOp(taken->getTerminator());
-    rewriter.inlineBlockBefore(taken, copy);
-    rewriter.eraseOp(copy);
-    hoistLoads(works, kernel);
+    if (taken) {
+      Operation *yield = taken->getTerminator();
+      rewriter.inlineBlockBefore(taken, copy);
+      rewriter.replaceOp(copy, yield->getOperands());
+      rewriter.eraseOp(yield);
+    } else {
+      rewriter.eraseOp(copy);
+    }
+    if (isOpTriviallyDead(works))
+      rewriter.eraseOp(works);
+    else
+      hoistLoads(works, kernel);
   }
   rewriter.eraseOp(loop);
   loop = {};
