@@ -29,7 +29,8 @@
 
 // Loads the logit of the label of a row: one element, at the nearest index of the row
 // where the label is outside. Returns it, and whether the label is inside.
-func.func private @load_logit(%x: !rows, %row: index, %label64: i64) -> (bf16, i1) {
+func.func private @load_logit(%x: !rows, %labels: !labels, %row: index) -> (bf16, i1) {
+  %label64 = tile.load_scalar %labels[%row] : !labels -> i64
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %length = tile.dim %x[1] : !rows
@@ -62,8 +63,6 @@ tile.kernel @cross_entropy(
   tile.require %lse[0] equal %count, "the rows of x" : !numbers
   %row = tile.program_id x
 
-  %label64 = tile.load_scalar %labels[%row] : !labels -> i64
-
   %f0 = arith.constant 0.0 : f32
   %log2e_1 = arith.constant 1.44269504 : f32
   %negative = arith.constant 0xFF800000 : f32 // -inf
@@ -80,9 +79,9 @@ tile.kernel @cross_entropy(
     %column = tile.iota along 1 : !ints
     // Elements after the end of the row are read as zero, and must not count.
     %t16 = tile.load %x[%row, %c0] : !rows -> !tile16
-    // The label and its logit arrive with the row.
-    %chosen, %found = func.call @load_logit(%x, %row, %label64)
-        : (!rows, index, i64) -> (bf16, i1)
+    // The label and its logit arrive after the row, and are needed later.
+    %chosen, %found = func.call @load_logit(%x, %labels, %row)
+        : (!rows, !labels, index) -> (bf16, i1)
     %t = arith.extf %t16 : !tile16 to !tile
     %length32 = arith.index_cast %length : index to i32
     %end = tensor.splat %length32[%bn] : !ints
@@ -150,8 +149,8 @@ tile.kernel @cross_entropy(
       %sum3 = arith.addf %sum2, %e3 : !step
       scf.yield %new_max, %sum3 : !step, !step
     }
-    %chosen, %found = func.call @load_logit(%x, %row, %label64)
-        : (!rows, index, i64) -> (bf16, i1)
+    %chosen, %found = func.call @load_logit(%x, %labels, %row)
+        : (!rows, !labels, index) -> (bf16, i1)
     // The rest of the row, of which elements after the end must not count. Loads ahead
     // would take registers for a few iterations.
     %all:2 = scf.for %n = %whole to %length step %bs

@@ -2,7 +2,9 @@
 //
 // A program on rows of any length selects the elements of a tile in front of
 // the end of a row. Most threads have no others: one comparison with their last
-// element replaces those with each.
+// element replaces those with each. The threads of the warp at the end compare
+// groups of elements in the same way, because all threads of a warp wait for
+// the comparisons of one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +29,7 @@ using namespace tile;
 using Predicate = arith::CmpIPredicate;
 
 /// The fewest elements of a thread that are worth a branch.
-static constexpr int64_t kLeastElements = 8;
+static constexpr size_t kLeastElements = 8;
 
 namespace {
 /// The comparison of one number with constants.
@@ -39,6 +41,11 @@ struct Mask {
   /// Returns the constant with which the comparison holds only if it holds with
   /// all.
   APInt getLast() const;
+  /// Returns the comparison with `count` of the constants from `first`.
+  Mask slice(size_t first, size_t count) const {
+    return {number, predicate,
+            to_vector(ArrayRef(constants).slice(first, count))};
+  }
 };
 } // namespace
 
@@ -71,26 +78,62 @@ static std::optional<Mask> findMask(Value condition) {
   }
 }
 
+/// Returns the elements of `shown` where the comparison holds, and those of
+/// `hidden` elsewhere. A branch passes the comparisons of single elements.
+static Value selectBehindBranch(ImplicitLocOpBuilder &b, const Mask &mask,
+                                Value shown, Value hidden) {
+  Type number = mask.number.getType();
+  auto vector = cast<VectorType>(shown.getType());
+  Value last =
+      arith::ConstantOp::create(b, b.getIntegerAttr(number, mask.getLast()));
+  Value isWhole = arith::CmpIOp::create(b, mask.predicate, mask.number, last);
+  auto branch = scf::IfOp::create(b, vector, isWhole, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, shown);
+  b.setInsertionPointToStart(branch.elseBlock());
+  size_t count = mask.constants.size();
+  Value result;
+  if (count >= 2 * kLeastElements) {
+    result = hidden;
+    for (size_t first = 0; first < count; first += kLeastElements) {
+      size_t size = std::min(kLeastElements, count - first);
+      auto slice = [&](Value value) {
+        return b.createOrFold<vector::ExtractStridedSliceOp>(
+            value, int64_t(first), int64_t(size), int64_t(1));
+      };
+      Value part = selectBehindBranch(b, mask.slice(first, size), slice(shown),
+                                      slice(hidden));
+      result = vector::InsertStridedSliceOp::create(b, part, result,
+                                                    int64_t(first), int64_t(1));
+    }
+  } else {
+    auto numbers = VectorType::get(vector.getShape(), number);
+    Value constants = arith::ConstantOp::create(
+        b, DenseElementsAttr::get(numbers, mask.constants));
+    Value splat = vector::BroadcastOp::create(b, numbers, mask.number);
+    Value isShown = arith::CmpIOp::create(b, mask.predicate, splat, constants);
+    result = arith::SelectOp::create(b, isShown, shown, hidden);
+  }
+  scf::YieldOp::create(b, result);
+  return branch.getResult(0);
+}
+
 /// Puts a selection behind a branch. Where the number differs between the
 /// iterations of a loop, tile-split-masked-loops has left only some of these.
 static void skip(arith::SelectOp select) {
   auto vector = dyn_cast<VectorType>(select.getType());
   std::optional<Mask> mask = findMask(select.getCondition());
-  if (!mask || vector.getNumElements() < kLeastElements)
+  if (!mask || vector.getRank() != 1 || mask->constants.size() < kLeastElements)
     return;
   auto loop = select->getParentOfType<LoopLikeOpInterface>();
   if (loop && !loop.isDefinedOutsideOfLoop(mask->number))
     return;
   ImplicitLocOpBuilder b(select.getLoc(), select);
-  Value last = arith::ConstantOp::create(
-      b, b.getIntegerAttr(mask->number.getType(), mask->getLast()));
-  Value isWhole = arith::CmpIOp::create(b, mask->predicate, mask->number, last);
-  auto branch = scf::IfOp::create(b, vector, isWhole, /*withElseRegion=*/true);
-  select.replaceAllUsesWith(branch.getResult(0));
-  b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(b, select.getTrueValue());
-  b.setInsertionPointToStart(branch.elseBlock());
-  select->moveBefore(scf::YieldOp::create(b, select.getResult()));
+  Value result = selectBehindBranch(b, *mask, select.getTrueValue(),
+                                    select.getFalseValue());
+  select.replaceAllUsesWith(result);
+  select.erase();
 }
 
 namespace {

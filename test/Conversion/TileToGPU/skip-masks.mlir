@@ -6,11 +6,11 @@ gpu.module @kernels {
   // The elements of the last group of columns decide.
   // CHECK-LABEL: gpu.func @below
   // CHECK-SAME: %[[LENGTH:.*]]: i32, %[[X:.*]]: vector<8xf32>, %[[Y:.*]]: memref
-  // CHECK: %[[MASK:.*]] = arith.cmpi sgt, %{{.*}}, %cst
   // CHECK: %[[WHOLE:.*]] = arith.cmpi sgt, %[[LENGTH]], %c259_i32 : i32
   // CHECK: %[[RESULT:.*]] = scf.if %[[WHOLE]] -> (vector<8xf32>) {
   // CHECK: scf.yield %[[X]]
   // CHECK: } else {
+  // CHECK: %[[MASK:.*]] = arith.cmpi sgt, %{{.*}}, %cst
   // CHECK: %[[SELECTED:.*]] = arith.select %[[MASK]], %[[X]]
   // CHECK: scf.yield %[[SELECTED]]
   // CHECK: vector.store %[[RESULT]]
@@ -22,6 +22,31 @@ gpu.module @kernels {
     %mask = arith.cmpi sgt, %end, %columns : vector<8xi32>
     %seen = arith.select %mask, %x, %hidden : vector<8xi1>, vector<8xf32>
     vector.store %seen, %y[%c0] : memref<8xf32>, vector<8xf32>
+    gpu.return
+  }
+
+  // Of more elements, groups of eight are compared; the last one has four.
+  // CHECK-LABEL: gpu.func @groups
+  // CHECK-SAME: %[[LENGTH:.*]]: i32, %[[X:.*]]: vector<20xf32>, %[[Y:.*]]: memref
+  // CHECK: arith.cmpi sgt, %[[LENGTH]], %c515_i32 : i32
+  // CHECK: scf.yield %[[X]]
+  // CHECK: } else {
+  // CHECK: %[[X0:.*]] = vector.extract_strided_slice %[[X]] {offsets = [0], sizes = [8]
+  // CHECK: arith.cmpi sgt, %[[LENGTH]], %c7_i32 : i32
+  // CHECK: scf.yield %[[X0]]
+  // CHECK: arith.cmpi sgt, %[[LENGTH]], %c263_i32 : i32
+  // CHECK: %[[X2:.*]] = vector.extract_strided_slice %[[X]] {offsets = [16], sizes = [4]
+  // CHECK: arith.cmpi sgt, %[[LENGTH]], %c515_i32 : i32
+  // CHECK: arith.select %{{.*}}, %[[X2]]
+  gpu.func @groups(%length: i32, %x: vector<20xf32>, %y: memref<20xf32>) {
+    %c0 = arith.constant 0 : index
+    %columns = arith.constant dense<[0, 1, 2, 3, 4, 5, 6, 7, 256, 257, 258, 259, 260, 261, 262,
+        263, 512, 513, 514, 515]> : vector<20xi32>
+    %hidden = arith.constant dense<0xFF800000> : vector<20xf32>
+    %end = vector.broadcast %length : i32 to vector<20xi32>
+    %mask = arith.cmpi sgt, %end, %columns : vector<20xi32>
+    %seen = arith.select %mask, %x, %hidden : vector<20xi1>, vector<20xf32>
+    vector.store %seen, %y[%c0] : memref<20xf32>, vector<20xf32>
     gpu.return
   }
 
