@@ -34,6 +34,7 @@ public:
 
 private:
   bool hasManyChecks();
+  Value emitIsUncut();
   void emitOffsets(int64_t end);
   SmallVector<Value> emitRuns(VectorType type, Emit emitAccess);
   SmallVector<Value> emitAll(int64_t begin, int64_t end, Emit emitAccess);
@@ -92,18 +93,37 @@ bool BoundedAccess::hasManyChecks() {
          runsOfEqualBounds(access, groups).size() > kFewChecks;
 }
 
+/// Emits whether the bounds cut none of the accesses, of which some may be
+/// outside; returns null if one comparison does not tell.
+Value BoundedAccess::emitIsUncut() {
+  int64_t width = groups.width;
+  auto place = [&](int64_t i) {
+    return access.place(groups.order[i * width], *partialDim);
+  };
+  for (int64_t i = 1; i < count; ++i)
+    if ((place(i) - place(0)) % width != 0)
+      return nullptr;
+  return access.endsAtMultiple(groups.order[0], *partialDim, width);
+}
+
 SmallVector<Value> BoundedAccess::emit(VectorType type, Emit emitAccess,
                                        EmitFirst emitFirst) {
   if (!partialDim && !hasManyChecks())
     return emitRuns(type, emitAccess);
   emitOffsets(count);
-  auto emitChecked = [&] {
-    if (!partialDim)
-      return emitRuns(type, emitAccess);
+  auto emitCut = [&] {
     SmallVector<Value> parts;
     for (int64_t i = 0; i < count; ++i)
       llvm::append_range(parts, emitFirst(i, emitCount(i)));
     return parts;
+  };
+  auto emitWhole = [&] { return emitRuns(type, emitAccess); };
+  auto emitChecked = [&] {
+    if (!partialDim)
+      return emitWhole();
+    Value isUncut = count == 1 ? Value() : emitIsUncut();
+    return isUncut ? b.emitIf(isUncut, types(type, count), emitWhole, emitCut)
+                   : emitCut();
   };
   return b.emitIf(std::exchange(active, Value()), types(type, count),
                   [&]() -> SmallVector<Value> {

@@ -281,6 +281,16 @@ Value GlobalAccess::countInBounds(int64_t r, unsigned dim, int64_t count) {
   return inside ? b.select(inside, number, b.index(0)) : number;
 }
 
+Value GlobalAccess::endsAtMultiple(int64_t r, unsigned dim, int64_t width) {
+  auto [position, end] = bounds[dim];
+  if (position)
+    return nullptr;
+  Value left =
+      arith::SubIOp::create(b, end, b.i32(dist.element(r, 0, 0)[dim]));
+  Value rest = arith::RemUIOp::create(b, left, b.i32(width));
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rest, b.i32(0));
+}
+
 GlobalAccess::Bounds GlobalAccess::emitBounds(Value position, unsigned dim,
                                               bool nonNegative) {
   position = b.toSignedI32(position);

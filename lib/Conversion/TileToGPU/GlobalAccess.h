@@ -30,6 +30,10 @@ public:
   /// the previous register, so that a loop keeps one distance alive instead of
   /// one per register.
   mlir::Value offset(int64_t r);
+  /// Returns the coordinate of register r along `dim`, from that of the thread.
+  int64_t place(int64_t r, unsigned dim) const {
+    return dist.element(r, 0, 0)[dim];
+  }
   /// Returns the distances that decide whether register r is in bounds.
   llvm::SmallVector<int64_t> boundsKey(int64_t r);
   /// Returns true if register r may be out of bounds.
@@ -51,6 +55,9 @@ public:
   mlir::Value countInBounds(int64_t r, unsigned dim, int64_t count);
   /// Emits the same number as i32, but looks at the bounds of `dim` alone.
   mlir::Value countAlong(int64_t r, unsigned dim, int64_t count);
+  /// Emits whether `dim` ends at a multiple of `width` elements from register
+  /// r; returns null if the start of the tile may be negative.
+  mlir::Value endsAtMultiple(int64_t r, unsigned dim, int64_t width);
 
 private:
   /// The state for a buffer with a #tile.map. If the start is a multiple of the

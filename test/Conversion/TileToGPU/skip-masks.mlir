@@ -25,7 +25,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Of more elements, groups of eight are compared; the last one has four.
+  // Of more elements, groups of eight are compared if a block has few warps; the last
+  // group has four.
   // CHECK-LABEL: gpu.func @groups
   // CHECK-SAME: %[[LENGTH:.*]]: i32, %[[X:.*]]: vector<20xf32>, %[[Y:.*]]: memref
   // CHECK: arith.cmpi sgt, %[[LENGTH]], %c515_i32 : i32
@@ -36,9 +37,26 @@ gpu.module @kernels {
   // CHECK: scf.yield %[[X0]]
   // CHECK: arith.cmpi sgt, %[[LENGTH]], %c263_i32 : i32
   // CHECK: %[[X2:.*]] = vector.extract_strided_slice %[[X]] {offsets = [16], sizes = [4]
-  // CHECK: arith.cmpi sgt, %[[LENGTH]], %c515_i32 : i32
+  // CHECK: arith.cmpi sgt, %[[LENGTH]], %c515_i32{{.*}} : i32
   // CHECK: arith.select %{{.*}}, %[[X2]]
-  gpu.func @groups(%length: i32, %x: vector<20xf32>, %y: memref<20xf32>) {
+  gpu.func @groups(%length: i32, %x: vector<20xf32>, %y: memref<20xf32>)
+      attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %columns = arith.constant dense<[0, 1, 2, 3, 4, 5, 6, 7, 256, 257, 258, 259, 260, 261, 262,
+        263, 512, 513, 514, 515]> : vector<20xi32>
+    %hidden = arith.constant dense<0xFF800000> : vector<20xf32>
+    %end = vector.broadcast %length : i32 to vector<20xi32>
+    %mask = arith.cmpi sgt, %end, %columns : vector<20xi32>
+    %seen = arith.select %mask, %x, %hidden : vector<20xi1>, vector<20xf32>
+    vector.store %seen, %y[%c0] : memref<20xf32>, vector<20xf32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @many_warps
+  // CHECK: arith.cmpi sgt, %{{.*}}, %c515_i32 : i32
+  // CHECK-NOT: vector.extract_strided_slice
+  gpu.func @many_warps(%length: i32, %x: vector<20xf32>, %y: memref<20xf32>)
+      attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %columns = arith.constant dense<[0, 1, 2, 3, 4, 5, 6, 7, 256, 257, 258, 259, 260, 261, 262,
         263, 512, 513, 514, 515]> : vector<20xi32>
