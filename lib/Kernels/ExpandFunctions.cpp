@@ -90,8 +90,8 @@ KernelOp FunctionExpander::build(Operation *op, func::FuncOp func,
   auto kernel = KernelOp::create(
       b, b.getStringAttr(planned.name), TypeAttr::get(func.getFunctionType()),
       warps, /*cluster_blocks=*/IntegerAttr(), ScheduleAttr(),
-      /*shared_bytes=*/IntegerAttr(), DictionaryAttr(), func.getArgAttrsAttr(),
-      ArrayAttr());
+      /*shared_bytes=*/IntegerAttr(), DictionaryAttr(),
+      /*grid_blocks=*/IntegerAttr(), func.getArgAttrsAttr(), ArrayAttr());
   setSchedule(kernel, planned.schedule);
   Block &entry = kernel.getBody().emplaceBlock();
   IRMapping mapping;

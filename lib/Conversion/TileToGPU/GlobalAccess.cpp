@@ -285,8 +285,7 @@ Value GlobalAccess::endsAtMultiple(int64_t r, unsigned dim, int64_t width) {
   auto [position, end] = bounds[dim];
   if (position)
     return nullptr;
-  Value left =
-      arith::SubIOp::create(b, end, b.i32(dist.element(r, 0, 0)[dim]));
+  Value left = arith::SubIOp::create(b, end, b.i32(dist.element(r, 0, 0)[dim]));
   Value rest = arith::RemUIOp::create(b, left, b.i32(width));
   return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rest, b.i32(0));
 }

@@ -31,8 +31,8 @@ using Predicate = arith::CmpIPredicate;
 /// The fewest elements of a thread that are worth a branch.
 static constexpr size_t kLeastElements = 8;
 /// The most warps of which the one at the end of a row delays the others enough
-/// to be worth branches for groups of elements. Of 16 warps, these branches make
-/// softmax of 65536 elements 8 % slower on an H200.
+/// to be worth branches for groups of elements. Of 16 warps, these branches
+/// make softmax of 65536 elements 8 % slower on an H200.
 static constexpr int64_t kMostGroupedWarps = 4;
 
 namespace {

@@ -60,8 +60,8 @@ TEST_F(TileAttrs, KernelRefusesALayoutThatDoesNotCoverItsTile) {
       builder, loc, builder.getStringAttr("grow"),
       mlir::TypeAttr::get(builder.getFunctionType({}, {})),
       builder.getI32IntegerAttr(1), mlir::IntegerAttr(), ScheduleAttr(),
-      mlir::IntegerAttr(), mlir::DictionaryAttr(), mlir::ArrayAttr(),
-      mlir::ArrayAttr());
+      mlir::IntegerAttr(), mlir::DictionaryAttr(), mlir::IntegerAttr(),
+      mlir::ArrayAttr(), mlir::ArrayAttr());
   builder.setInsertionPointToEnd(&kernel.getBody().emplaceBlock());
   mlir::Value one = mlir::arith::ConstantIndexOp::create(builder, loc, 1);
   GridOp::create(builder, loc, one, one, one);

@@ -12,6 +12,7 @@
 #include "tile/Dialect/Tile/Transforms/ScheduleTable.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cmath>
 
 namespace tile {
 #define GEN_PASS_DEF_TILECLOSEEXTENTS
@@ -269,6 +270,9 @@ struct CloseExtents : tile::impl::TileCloseExtentsBase<CloseExtents> {
         if (failed(chosen))
           return signalPassFailure();
         give(kernel, getFields(kernel, *chosen, *chip));
+        if (chosen->cost.isGridKnown)
+          kernel.setGridBlocks(
+              int64_t(std::ceil(chosen->cost.blocks / chip->processors)));
       }
     }
     if (failed(verifySizes(kernel, getValues())))

@@ -216,9 +216,12 @@ static int64_t getDistance(KernelOp kernel, const Chip &chip, int64_t each,
   };
   int64_t best = 0;
   double most = 0;
-  // With fewer blocks, other loops have fewer loads in flight.
+  // With fewer blocks, other loops have fewer loads in flight. Blocks that the
+  // grid does not have need no room.
+  int64_t blocks = countBlocks(0);
+  blocks = std::min<int64_t>(kernel.getGridBlocks().value_or(blocks), blocks);
   while (best < kMostDistance && most < needed &&
-         countBlocks(best + 1) >= kLeastBlockShare * countBlocks(0)) {
+         countBlocks(best + 1) >= kLeastBlockShare * blocks) {
     ++best;
     most = double(countBlocks(best) * warps * chip.warpSize) * best * each * 4;
   }

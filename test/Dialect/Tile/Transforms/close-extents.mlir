@@ -3,6 +3,7 @@
 // RUN: tile-opt %s -tile-attach-target=chip=sm_80 -tile-close-extents | FileCheck %s
 // RUN: tile-opt %s -tile-attach-target=chip=sm_80 -tile-apply-schedule='schedule="@open: params = {BN = 32}, warps = 2"' \
 // RUN:   -tile-close-extents | FileCheck %s --check-prefix=OPTION
+// RUN: tile-opt %s -tile-attach-target=chip=sm_80 -tile-close-extents='sizes="arg0 = 100000x4096"' | FileCheck %s --check-prefix=SIZES
 //
 // A program without parameters remains, also one that had some.
 // RUN: tile-opt %s -tile-attach-target=chip=sm_80 -tile-close-extents > %t.mlir
@@ -60,6 +61,10 @@ tile.kernel @closed(%b: !b) attributes {num_warps = 2 : i32} {
 !square = tensor<?x?xf32, #tile.open<BM, BM>>
 // CHECK-LABEL: tile.kernel @most_elements
 // CHECK-SAME: extents = {BM = 128 : i64}
+// With sizes, the kernel keeps the blocks for each of the 108 multiprocessors: 782 * 32
+// in all.
+// SIZES-LABEL: tile.kernel @most_elements
+// SIZES-SAME: extents = {BM = 128 : i64}, grid_blocks = 232 : i64
 tile.kernel @most_elements(%b: !b) attributes {num_warps = 1 : i32} {
   %bm = tile.param BM in [128, 256]
   %c1 = arith.constant 1 : index

@@ -191,6 +191,64 @@ tile.kernel @two_blocks(%x: !rows, %y: !rows, %first: index, %end: index)
 
 // -----
 
+#blocked = #tile.blocked<thread = [1, 4], lane = [1, 32], warp = [1, 6], order = [1, 0]>
+!rows = !tile.buffer<?x?xf32, #tile.strided<[?:4, 1], align = 16>, global>
+!t = tensor<1x3072xf32, #blocked>
+
+// The registers of the loads would take the place of one of three blocks.
+// REMARK: [Missed] loads-ahead {{.*}}the loads of an iteration take 16 registers
+tile.kernel @three_blocks(%x: !rows, %y: !rows, %first: index, %end: index)
+    attributes {num_warps = 6 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %end, %c1, %c1
+  %zeros = arith.constant dense<0.0> : !t
+  %sums:4 = scf.for %i = %first to %end step %c1 iter_args(%a = %zeros, %b = %zeros, %c = %zeros, %d = %zeros)
+      -> (!t, !t, !t, !t) {
+    %t = tile.load %x[%i, %c0] : !rows -> !t
+    %a1 = arith.addf %a, %t : !t
+    %b1 = arith.mulf %b, %a1 : !t
+    %c1_ = arith.addf %c, %b1 : !t
+    %d1 = arith.mulf %d, %c1_ : !t
+    scf.yield %a1, %b1, %c1_, %d1 : !t, !t, !t, !t
+  }
+  %ab = arith.addf %sums#0, %sums#1 : !t
+  %cd = arith.addf %sums#2, %sums#3 : !t
+  %r = arith.addf %ab, %cd : !t
+  tile.store %r, %y[%c0, %c0] : !t, !rows
+}
+
+// -----
+
+#blocked = #tile.blocked<thread = [1, 4], lane = [1, 32], warp = [1, 6], order = [1, 0]>
+!rows = !tile.buffer<?x?xf32, #tile.strided<[?:4, 1], align = 16>, global>
+!t = tensor<1x3072xf32, #blocked>
+
+// The grid has only two.
+// REMARK: [Passed] loads-ahead {{.*}}iterations=2, loads=1, registers=32
+tile.kernel @two_of_the_grid(%x: !rows, %y: !rows, %first: index, %end: index)
+    attributes {num_warps = 6 : i32, grid_blocks = 2 : i64} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %end, %c1, %c1
+  %zeros = arith.constant dense<0.0> : !t
+  %sums:4 = scf.for %i = %first to %end step %c1 iter_args(%a = %zeros, %b = %zeros, %c = %zeros, %d = %zeros)
+      -> (!t, !t, !t, !t) {
+    %t = tile.load %x[%i, %c0] : !rows -> !t
+    %a1 = arith.addf %a, %t : !t
+    %b1 = arith.mulf %b, %a1 : !t
+    %c1_ = arith.addf %c, %b1 : !t
+    %d1 = arith.mulf %d, %c1_ : !t
+    scf.yield %a1, %b1, %c1_, %d1 : !t, !t, !t, !t
+  }
+  %ab = arith.addf %sums#0, %sums#1 : !t
+  %cd = arith.addf %sums#2, %sums#3 : !t
+  %r = arith.addf %ab, %cd : !t
+  tile.store %r, %y[%c0, %c0] : !t, !rows
+}
+
+// -----
+
 #blocked = #tile.blocked<thread = [1, 8], lane = [1, 32], warp = [1, 10], order = [1, 0]>
 !rows = !tile.buffer<?x?xbf16, #tile.strided<[?, 1]>, global>
 !t16 = tensor<1x7680xbf16, #blocked>

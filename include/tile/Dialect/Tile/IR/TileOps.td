@@ -57,7 +57,9 @@ def Tile_KernelOp : Tile_Op<"kernel", [
     `tile-plan-shared-memory` sets `shared_bytes`.
 
     The program may leave extents of tiles open (`tile.param`).
-    `tile-close-extents` gives them values and records these in `extents`.
+    `tile-close-extents` gives them values and records these in `extents`, and in
+    `grid_blocks` how many blocks the grid has for each multiprocessor, rounded up,
+    where it chose the values for a problem.
 
     An argument may have a name in the manifest (`tile.name`, a string). A scalar
     may be `tile.nonnegative`: launchers check that it is finite and not negative.
@@ -91,6 +93,7 @@ def Tile_KernelOp : Tile_Op<"kernel", [
     OptionalAttr<Tile_ScheduleAttr>:$schedule,
     OptionalAttr<ConfinedAttr<I64Attr, [IntNonNegative]>>:$shared_bytes,
     OptionalAttr<DictionaryAttr>:$extents,
+    OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$grid_blocks,
     OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
