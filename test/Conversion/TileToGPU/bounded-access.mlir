@@ -17,6 +17,14 @@
 // CHECK-NEXT: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
 // CHECK-NEXT: scf.yield
 // CHECK-NEXT: } else {
+// If the row ends between two accesses, each one is in bounds or not.
+// CHECK: %[[REST:.+]] = arith.remui %[[LEFT:.+]], %c4_i32 : i32
+// CHECK: %[[UNCUT:.+]] = arith.cmpi eq, %[[REST]], %c0_i32 : i32
+// CHECK: scf.if %[[UNCUT]] -> (vector<4xf32>, vector<4xf32>) {
+// CHECK: arith.cmpi sgt, %[[LEFT]], %c0_i32 : i32
+// CHECK: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
+// CHECK: arith.cmpi sgt, %[[LEFT]], %c128_i32 : i32
+// CHECK: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
 // The number of elements of the first access that are in bounds.
 // CHECK: %[[COUNT:.+]] = arith.select %{{.+}}, %{{.+}}, %c0 : index
 // CHECK: %[[WHOLE:.+]] = arith.cmpi sgt, %[[COUNT]], %c3 : index
@@ -37,6 +45,9 @@
 // CHECK-NEXT: vector.store %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
 // CHECK-NEXT: vector.store %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
 // CHECK-NEXT: } else {
+// CHECK: arith.remui %[[LEFT]], %c4_i32 : i32
+// CHECK: vector.store %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
+// CHECK: vector.store %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
 // CHECK: scf.if
 // CHECK-NEXT: vector.store %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
 // CHECK-NEXT: } else {

@@ -255,7 +255,8 @@ def TileSkipMasks : Pass<"tile-skip-masks"> {
   let description = [{
     A selection of vectors whose condition compares one number with constants, as the
     length of a row with the coordinates of its elements, stands behind a branch: if
-    the comparison holds for the last element, it holds for all. This is done in
+    the comparison holds for the last element, it holds for all. In blocks of at most
+    four warps, each group of eight elements has another branch inside. This is done in
     functions without matrix products for NVIDIA chips, unless the number differs
     between the iterations of a loop.
 
@@ -267,8 +268,9 @@ def TileSkipMasks : Pass<"tile-skip-masks"> {
     %1 = scf.if %whole -> (vector<8xf32>) {
       scf.yield %x : vector<8xf32>
     } else {
-      %2 = arith.select %0, %x, %hidden : vector<8xi1>, vector<8xf32>
-      scf.yield %2 : vector<8xf32>
+      %2 = arith.cmpi sgt, %length, dense<[0, 1, 2, 3, 4, 5, 6, 7]> : vector<8xi32>
+      %3 = arith.select %2, %x, %hidden : vector<8xi1>, vector<8xf32>
+      scf.yield %3 : vector<8xf32>
     }
     ```
   }];
