@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
+#include <limits>
 
 namespace tile {
 #define GEN_PASS_DEF_TILECLOSEEXTENTS
@@ -202,6 +203,12 @@ static Schedule getFields(KernelOp kernel, const RankedCandidate &ranked,
   return fields;
 }
 
+/// Returns the blocks of the grid for each multiprocessor, at most 2^31 - 1.
+static int64_t countGridBlocks(const Cost &cost, const Chip &chip) {
+  double blocks = std::ceil(cost.blocks / chip.processors);
+  return int64_t(std::min(blocks, double(std::numeric_limits<int32_t>::max())));
+}
+
 /// Sets the fields of the schedule of `kernel` that are not given, and its
 /// warps.
 static void give(KernelOp kernel, Schedule fields) {
@@ -271,8 +278,7 @@ struct CloseExtents : tile::impl::TileCloseExtentsBase<CloseExtents> {
           return signalPassFailure();
         give(kernel, getFields(kernel, *chosen, *chip));
         if (chosen->cost.isGridKnown)
-          kernel.setGridBlocks(
-              int64_t(std::ceil(chosen->cost.blocks / chip->processors)));
+          kernel.setGridBlocks(countGridBlocks(chosen->cost, *chip));
       }
     }
     if (failed(verifySizes(kernel, getValues())))

@@ -176,6 +176,89 @@ tile.kernel @short(%x: !rows, %y: !numbers) attributes {num_warps = 1 : i32} {
 
 // -----
 
+#blocked = #tile.blocked<thread = [1, 8], lane = [1, 32], warp = [1, 1], order = [1, 0]>
+!rows = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
+!numbers = !tile.buffer<?xf32, #tile.strided<[1]>, global>
+!t16 = tensor<1x512xbf16, #blocked>
+!t = tensor<1x512xf32, #blocked>
+!number = tensor<1xf32, #tile.slice<1, #blocked>>
+
+// What stands behind a branch with results is in both loops.
+// CHECK-LABEL: tile.kernel @results(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: {{.*}}, %[[Y:[a-z0-9]+]]: {{.*}}
+// CHECK: scf.if
+// CHECK-NEXT: scf.for
+// CHECK:   %[[SUM:.*]] = tile.reduce addf
+// CHECK:   %[[TWICE:.*]] = arith.addf %[[SUM]], %[[SUM]]
+// CHECK:   tile.store %[[TWICE]], %[[Y]]
+// CHECK: } else {
+// CHECK-NEXT: scf.for
+// CHECK-NOT: tile.load
+// CHECK:   tile.store %cst, %[[Y]]
+tile.kernel @results(%x: !rows, %y: !numbers) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c512 = arith.constant 512 : index
+  %count = tile.dim %x[0] : !rows
+  %length = tile.dim %x[1] : !rows
+  tile.grid %count, %c1, %c1
+  %row = tile.program_id x
+  %is_short = arith.cmpi ule, %length, %c512 : index
+  %zero = arith.constant dense<0.0> : !number
+  %sum = scf.if %is_short -> !number {
+    %t16 = tile.load %x[%row, %c0] : !rows -> !t16
+    %t = arith.extf %t16 : !t16 to !t
+    %some = tile.reduce addf %t along 1 : !t -> !number
+    scf.yield %some : !number
+  } else {
+    scf.yield %zero : !number
+  }
+  %twice = arith.addf %sum, %sum : !number
+  tile.store %twice, %y[%row] : !number, !numbers
+}
+
+// -----
+
+#blocked = #tile.blocked<thread = [1, 8], lane = [1, 32], warp = [1, 1], order = [1, 0]>
+!rows = !tile.buffer<?x?xbf16, #tile.strided<[?:8, 1], align = 16>, global>
+!numbers = !tile.buffer<?xf32, #tile.strided<[1]>, global>
+!t16 = tensor<1x512xbf16, #blocked>
+!t = tensor<1x512xf32, #blocked>
+!number = tensor<1xf32, #tile.slice<1, #blocked>>
+
+// Without the second branch, the loop does the rest.
+// CHECK-LABEL: tile.kernel @one_branch(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: {{.*}}, %[[Y:[a-z0-9]+]]: {{.*}}, %[[Z:[a-z0-9]+]]: {{.*}}
+// CHECK: scf.if
+// CHECK-NEXT: scf.for
+// CHECK:   tile.load %[[X]]
+// CHECK-DAG: tile.store %{{.*}}, %[[Y]]
+// CHECK-DAG: tile.store %cst, %[[Z]]
+// CHECK: } else {
+// CHECK-NEXT: scf.for
+// CHECK-NOT: %[[X]]
+// CHECK:   tile.store %cst, %[[Z]]
+tile.kernel @one_branch(%x: !rows, %y: !numbers, %z: !numbers) attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c512 = arith.constant 512 : index
+  %count = tile.dim %x[0] : !rows
+  %length = tile.dim %x[1] : !rows
+  tile.grid %count, %c1, %c1
+  %row = tile.program_id x
+  %is_short = arith.cmpi ule, %length, %c512 : index
+  %zero = arith.constant dense<0.0> : !number
+  scf.if %is_short {
+    %t16 = tile.load %x[%row, %c0] : !rows -> !t16
+    %t = arith.extf %t16 : !t16 to !t
+    %sum = tile.reduce addf %t along 1 : !t -> !number
+    tile.store %sum, %y[%row] : !number, !numbers
+  }
+  tile.store %zero, %z[%row] : !number, !numbers
+}
+
+// -----
+
 !m = !tile.buffer<?x16xf32, #tile.strided<[16, 1]>, global>
 
 // The author asks for the loop.
