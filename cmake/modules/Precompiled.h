@@ -1,7 +1,7 @@
 //===- Precompiled.h - Headers that most sources include --------*- C++ -*-===//
 //
-// Of the project only the tile dialect: a change of a header that this file
-// includes rebuilds every source.
+// The headers are those of MLIR and of the tile dialect. A change of one of them
+// rebuilds every source.
 //
 //===----------------------------------------------------------------------===//
 
