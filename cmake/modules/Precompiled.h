@@ -1,7 +1,7 @@
 //===- Precompiled.h - Headers that most sources include --------*- C++ -*-===//
 //
-// The headers are those of MLIR and of the tile dialect. A change of one of them
-// rebuilds every source.
+// The headers are those of MLIR and of the tile dialect. A change of one of
+// them rebuilds every source.
 //
 //===----------------------------------------------------------------------===//
 
