@@ -3,16 +3,15 @@ inner loops, and the cycles that an issue model gives them.
 
     amd_static.py                              # ours, all chips
     amd_static.py --triton                     # beside Triton's best configuration
-    amd_static.py --chips gfx942 --heads 128 --passes forward
+    amd_static.py --chips gfx942 --heads 128 --passes forward --dtype bf16
     amd_static.py --products                   # examples/gemm.mlir and others
     amd_static.py --triton --out results.json  # with every configuration
 
-`tile-translate --resources` counts both (docs/Tools.md). All are in f16, and loops
-without a mask. Triton's backward has a kernel for dK and dV and one for dQ: their
-numbers are added. Its best configuration has the fewest cycles, then the fewest
-instructions, among those without private memory, if there are any. The exit status is
-1 if one of ours has more cycles than Triton's, or more than 1.1 times its vector
-instructions forward.
+`tile-translate --resources` counts both (docs/Tools.md). All loops are without a mask.
+Triton's backward has a kernel for dK and dV and one for dQ: their numbers are added.
+Its best configuration has the fewest cycles, then the fewest instructions, among those
+without private memory, if there are any. The exit status is 1 if one of ours has more
+cycles than Triton's, or more than 1.1 times its vector instructions forward.
 
 An element is one of the scores, for a lane; for examples it is 1000 multiplications.
 Cycles are those of a SIMD for a wave. "common" is the share of the matrix unit without
@@ -55,11 +54,12 @@ VECTOR = ("vector", "transcendental")
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel in f16."""
+    """A kernel of attention."""
 
     chip: str
     d: int
     kind: str
+    dtype: str
 
     @property
     def products(self) -> int:
@@ -179,7 +179,7 @@ def compile_ours(program: str, chip: str, *options: str) -> List[dict]:
 
 
 def count_ours(case: Case, schedule: str = "") -> Count:
-    forward = Variant(case.d, case.d, "f16", causal=case.causal)
+    forward = Variant(case.d, case.d, case.dtype, causal=case.causal)
     variant = BackwardVariant(forward) if case.kind == "backward" else forward
     options = [f"--schedule={schedule}"] if schedule else []
     kernels = compile_ours(variant.ir(), case.chip, *options)
@@ -191,7 +191,7 @@ def count_triton(kernel: str, case: Case, choice) -> Count:
 
     operations = {"forward": 2, "keys": 4, "queries": 3}[kernel]
     code = triton_attention.compile_kernel(
-        kernel, case.chip, CHIPS[case.chip], case.d, case.causal, choice
+        kernel, case.chip, CHIPS[case.chip], case.d, case.dtype, case.causal, choice
     )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernel.hsaco"
@@ -271,6 +271,7 @@ def main() -> int:
     parser.add_argument("--chips", nargs="+", choices=list(CHIPS), default=list(CHIPS))
     parser.add_argument("--heads", nargs="+", type=int, default=[64, 128], metavar="D")
     parser.add_argument("--passes", nargs="+", choices=PASSES, default=list(PASSES))
+    parser.add_argument("--dtype", choices=("f16", "bf16"), default="f16")
     parser.add_argument("--schedule", default="", help="fields of our schedule")
     parser.add_argument("--triton", action="store_true", help="with Triton's kernels")
     parser.add_argument("--products", action="store_true", help="count the examples")
@@ -281,7 +282,7 @@ def main() -> int:
         return 1 if print_products(arguments.chips) else 0
 
     cases = [
-        Case(chip, d, kind)
+        Case(chip, d, kind, arguments.dtype)
         for chip in arguments.chips
         for d in arguments.heads
         for kind in arguments.passes

@@ -180,6 +180,9 @@ class Configuration(NamedTuple):
         return f"{self.bm} x {self.bn}, {self.warps}, stages {self.stages}{mma}"
 
 
+#: Triton's names of element types.
+_NAMES = {"f16": "fp16", "bf16": "bf16"}
+
 #: The kernels: arguments that point to elements of 16 and of 32 bits.
 _KERNELS = {
     "forward": (_forward, "q k v o", "lse"),
@@ -211,11 +214,17 @@ def configurations(kernel: str, warp_size: int) -> List[Configuration]:
 
 
 def compile_kernel(
-    kernel: str, chip: str, warp_size: int, d: int, causal: bool, choice: Configuration
+    kernel: str,
+    chip: str,
+    warp_size: int,
+    d: int,
+    dtype: str,
+    causal: bool,
+    choice: Configuration,
 ):
-    """Returns a compiled kernel in f16."""
+    """Returns a compiled kernel for f16 or bf16."""
     function, halves, floats = _KERNELS[kernel]
-    signature = {name: "*fp16" for name in halves.split()}
+    signature = {name: f"*{_NAMES[dtype]}" for name in halves.split()}
     signature |= {name: "*fp32" for name in floats.split()}
     pointers = range(len(signature))
     signature |= {"scale": "fp32", "length": "i32"}

@@ -1,5 +1,6 @@
 //===- GPUToLLVM.cpp - Lowers a GPU module to the LLVM dialect ------------===//
 
+#include "AMD/RoundingFlags.h"
 #include "LowerAtomics.h"
 #include "LowerBufferAccess.h"
 #include "LowerReports.h"
@@ -190,7 +191,9 @@ void GPUToLLVM::runOnOperation() {
 
   if (failed(lowerReports(module, *chip)))
     return signalPassFailure();
-  if (!amd) {
+  if (amd) {
+    keepRoundingFlags(module);
+  } else {
     lowerMmaSync(module);
     extendBF16InPairs(module);
   }

@@ -24,6 +24,7 @@
 #include "Emit.h"
 #include "Allocation.h"
 #include "PairReads.h"
+#include "RoundToBF16.h"
 #include "SinkToUses.h"
 #include "tile/Chips/Chips.h"
 #include "tile/Driver/AMD/IssueModel.h"
@@ -36,6 +37,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/OptBisect.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/PassInfo.h"
 #include "llvm/PassRegistry.h"
 #include "llvm/Support/raw_ostream.h"
@@ -70,7 +72,8 @@ static constexpr Attempt attempts[] = {
     {"", true, /*sinksToUses=*/false, /*hoists=*/false},
     {"", true, /*sinksToUses=*/false, /*hoists=*/true, /*sharesValues=*/false},
     {"iterative-minreg", false},
-    {"iterative-minreg", true, /*sinksToUses=*/true},
+    {"iterative-minreg", false, /*sinksToUses=*/true, /*hoists=*/true,
+     /*sharesValues=*/false},
     {"", false, /*sinksToUses=*/true, /*hoists=*/false}};
 
 static constexpr const Attempt *sinkingAttempt = &attempts[1];
@@ -171,6 +174,10 @@ static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
   if (!config)
     return true;
   AttemptGate gate(module.getContext(), choice);
+  // Code without optimization would store what is computed for each element.
+  if (!choice.empty())
+    tile::roundToBF16(
+        module, machine.getMCSubtargetInfo()->checkFeatures("+bf16-cvt-insts"));
   for (llvm::Function &function : module) {
     auto entry = choice.find(function.getName());
     if (entry == choice.end())

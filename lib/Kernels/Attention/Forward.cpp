@@ -209,7 +209,11 @@ SmallVector<Value> ForwardBuilder::step(Value n, ValueRange carried) {
       ReduceOp::create(b, perRow, arith::AtomicRMWKind::addf, p, 1),
       arith::FastMathFlags::reassoc);
   Value scaled = arith::MulFOp::create(b, before, spread(alpha, valueDim));
-  Value weights = arith::TruncFOp::create(b, scores(element), p);
+  // A row with a NaN has NaN as its sum, and as its result.
+  Value weights =
+      arith::TruncFOp::create(b, scores(element), p, /*roundingmode=*/nullptr,
+                              arith::FastMathFlagsAttr::get(
+                                  b.getContext(), arith::FastMathFlags::nnan));
   Value values = LoadOp::create(b, type({blockN, valueDim}, element), vh, at);
   Value acc = DotOp::create(b, scaled.getType(), weights, values, scaled);
   return {acc, max, sum};

@@ -1,0 +1,16 @@
+//===- RoundToBF16.h - f32 to bf16 by integer arithmetic --------*- C++ -*-===//
+#ifndef TILE_LIB_DRIVER_BACKEND_ROUNDTOBF16_H
+#define TILE_LIB_DRIVER_BACKEND_ROUNDTOBF16_H
+
+#include "llvm/IR/Module.h"
+
+namespace tile {
+
+/// Rounds f32 to bf16 by integer arithmetic, if the chip has no instruction for
+/// it: to nearest, ties to even. NaN becomes 0xffff. A fence with `nnan` around
+/// the operand says that it is not NaN (RoundingFlags.h), and is removed.
+void roundToBF16(llvm::Module &module, bool hasInstruction);
+
+} // namespace tile
+
+#endif // TILE_LIB_DRIVER_BACKEND_ROUNDTOBF16_H
