@@ -1,13 +1,14 @@
-//===- RoundToBF16.cpp - f32 to bf16 by integer arithmetic ----------------===//
+//===- RoundToBF16.cpp - f32 to bf16 on AMD -------------------------------===//
 //
-// An element takes four instructions, and two if it is not NaN. LLVM's own
-// sequence has five, since it keeps the bits of a NaN, and never leaves out the
-// check. In front of InstCombine, this would be no shorter: the shift would
-// move to each side of the choice.
+// By integer arithmetic, an element takes four instructions, and two if it is
+// not NaN. LLVM's own sequence has five, since it keeps the bits of a NaN, and
+// never leaves out the check. In front of InstCombine, this would be no shorter:
+// the shift would move to each side of the choice.
 //
 //===----------------------------------------------------------------------===//
 
 #include "RoundToBF16.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -31,9 +32,9 @@ static Value *getNumber(Value *value) {
   return fence->getArgOperand(0);
 }
 
-/// Emits `source` rounded to `type`.
-static Value *round(IRBuilder<> &builder, Value *source, bool mayBeNaN,
-                    Type *type) {
+/// Emits `source` rounded to `type` by integer arithmetic.
+static Value *roundByIntegers(IRBuilder<> &builder, Value *source,
+                              bool mayBeNaN, Type *type) {
   auto withElement = [&](Type *element) -> Type * {
     auto *vector = dyn_cast<FixedVectorType>(type);
     return vector ? FixedVectorType::get(element, vector->getNumElements())
@@ -56,6 +57,37 @@ static Value *round(IRBuilder<> &builder, Value *source, bool mayBeNaN,
   return builder.CreateBitCast(upper, type);
 }
 
+/// LLVM rounds vectors of that many elements in pairs, and the elements of
+/// smaller parts one by one.
+static constexpr unsigned kPairedElements = 8;
+
+/// Returns true if `vector` has few elements, or each user takes few.
+static bool isTakenInSmallParts(const Instruction &vector) {
+  auto isSmall = [](const Value *value) {
+    return cast<FixedVectorType>(value->getType())->getNumElements() <
+           kPairedElements;
+  };
+  return isSmall(&vector) || all_of(vector.users(), [&](const User *user) {
+           auto *part = dyn_cast<ShuffleVectorInst>(user);
+           int first;
+           return part && part->isExtractSubvectorMask(first) && isSmall(part);
+         });
+}
+
+/// Emits `source` rounded as by `round`, by the instruction of the chip.
+static Value *roundPairs(IRBuilder<> &builder, Value *source,
+                         const Instruction &round) {
+  auto *type = dyn_cast<FixedVectorType>(round.getType());
+  if (!type || type->getNumElements() % 2 != 0 || !isTakenInSmallParts(round))
+    return builder.CreateFPTrunc(source, round.getType());
+  Type *pair = FixedVectorType::get(type->getElementType(), 2);
+  SmallVector<Value *> pairs;
+  for (int i = 0, e = type->getNumElements(); i < e; i += 2)
+    pairs.push_back(builder.CreateFPTrunc(
+        builder.CreateShuffleVector(source, {i, i + 1}), pair));
+  return concatenateVectors(builder, pairs);
+}
+
 void tile::roundToBF16(Module &module, bool hasInstruction) {
   SmallVector<Instruction *> found;
   for (Function &function : module)
@@ -64,16 +96,13 @@ void tile::roundToBF16(Module &module, bool hasInstruction) {
         found.push_back(&instruction);
   for (Instruction *instruction : found) {
     Value *source = instruction->getOperand(0), *number = getNumber(source);
-    if (hasInstruction) {
-      if (number) {
-        instruction->setOperand(0, number);
-        RecursivelyDeleteTriviallyDeadInstructions(source);
-      }
-      continue;
-    }
+    if (number)
+      source = number;
     IRBuilder<> builder(instruction);
-    instruction->replaceAllUsesWith(round(builder, number ? number : source,
-                                          !number, instruction->getType()));
+    instruction->replaceAllUsesWith(
+        hasInstruction ? roundPairs(builder, source, *instruction)
+                       : roundByIntegers(builder, source, /*mayBeNaN=*/!number,
+                                         instruction->getType()));
     RecursivelyDeleteTriviallyDeadInstructions(instruction);
   }
 }

@@ -1,4 +1,4 @@
-//===- RoundToBF16.h - f32 to bf16 by integer arithmetic --------*- C++ -*-===//
+//===- RoundToBF16.h - f32 to bf16 on AMD -----------------------*- C++ -*-===//
 #ifndef TILE_LIB_DRIVER_BACKEND_ROUNDTOBF16_H
 #define TILE_LIB_DRIVER_BACKEND_ROUNDTOBF16_H
 
@@ -6,9 +6,10 @@
 
 namespace tile {
 
-/// Rounds f32 to bf16 by integer arithmetic, if the chip has no instruction for
-/// it: to nearest, ties to even. NaN becomes 0xffff. A fence with `nnan` around
-/// the operand says that it is not NaN (RoundingFlags.h), and is removed.
+/// Rounds f32 to bf16, to nearest, ties to even: by pairs on chips that have an
+/// instruction for a pair, else by integer arithmetic. NaN becomes 0xffff by
+/// the latter. A fence with `nnan` around the operand says that it is not NaN
+/// (RoundingFlags.h), and is removed.
 void roundToBF16(llvm::Module &module, bool hasInstruction);
 
 } // namespace tile

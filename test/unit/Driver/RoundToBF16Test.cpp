@@ -2,8 +2,10 @@
 
 #include "Driver/Backend/RoundToBF16.h"
 #include "llvm/ADT/APFloat.h"
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "gtest/gtest.h"
 
 using namespace llvm;
@@ -69,6 +71,39 @@ TEST(RoundToBF16Test, RoundsToNearestEven) {
             << bits[i];
     }
   }
+}
+
+/// Returns the numbers of elements of the conversions that roundToBF16 leaves of
+/// one of 16 elements, of which users take parts of `size`.
+std::vector<unsigned> getSizes(unsigned size) {
+  LLVMContext context;
+  Module module("test", context);
+  auto *wide = FixedVectorType::get(Type::getFloatTy(context), 16);
+  auto *function = Function::Create(
+      FunctionType::get(Type::getVoidTy(context),
+                        {wide, PointerType::getUnqual(context)},
+                        /*isVarArg=*/false),
+      Function::ExternalLinkage, "f", module);
+  IRBuilder<> builder(BasicBlock::Create(context, "", function));
+  Value *rounded = builder.CreateFPTrunc(
+      function->getArg(0), FixedVectorType::get(builder.getBFloatTy(), 16));
+  for (unsigned i = 0; i < 16; i += size)
+    builder.CreateStore(builder.CreateShuffleVector(
+                            rounded, createSequentialMask(i, size, 0)),
+                        function->getArg(1));
+  builder.CreateRetVoid();
+  tile::roundToBF16(module, /*hasInstruction=*/true);
+  std::vector<unsigned> sizes;
+  for (Instruction &instruction : instructions(*function))
+    if (isa<FPTruncInst>(instruction))
+      sizes.push_back(cast<FixedVectorType>(instruction.getType())
+                          ->getNumElements());
+  return sizes;
+}
+
+TEST(RoundToBF16Test, RoundsSmallPartsInPairs) {
+  EXPECT_EQ(getSizes(4), std::vector<unsigned>(8, 2));
+  EXPECT_EQ(getSizes(8), std::vector<unsigned>{16});
 }
 
 } // namespace

@@ -50,7 +50,11 @@ Halves ProductExpander::divide(Value tile) {
   Location loc = tile.getLoc();
   auto wide = cast<RankedTensorType>(tile.getType());
   RankedTensorType narrow = wide.clone(builder.getBF16Type());
-  Value high = arith::TruncFOp::create(builder, loc, narrow, tile);
+  // A NaN is in the lower half, whatever the upper one is.
+  Value high = arith::TruncFOp::create(
+      builder, loc, narrow, tile, /*roundingmode=*/nullptr,
+      arith::FastMathFlagsAttr::get(builder.getContext(),
+                                    arith::FastMathFlags::nnan));
   Value rest = arith::SubFOp::create(
       builder, loc, tile, arith::ExtFOp::create(builder, loc, wide, high));
   Value low = arith::TruncFOp::create(builder, loc, narrow, rest);

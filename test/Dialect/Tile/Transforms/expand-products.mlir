@@ -10,7 +10,7 @@
 // The halves of a tile are computed once, after its definition, and the product of the large halves comes last.
 // CHECK-LABEL: tile.kernel @bf16x3
 // CHECK: %[[A:.+]] = tile.load
-// CHECK: %[[HIGH:.+]] = arith.truncf %[[A]] : tensor<64x64xf32> to tensor<64x64xbf16>
+// CHECK: %[[HIGH:.+]] = arith.truncf %[[A]] fastmath<nnan> : tensor<64x64xf32> to tensor<64x64xbf16>
 // CHECK: %[[WIDE:.+]] = arith.extf %[[HIGH]] : tensor<64x64xbf16> to tensor<64x64xf32>
 // CHECK: %[[REST:.+]] = arith.subf %[[A]], %[[WIDE]] : tensor<64x64xf32>
 // CHECK: %[[LOW:.+]] = arith.truncf %[[REST]] : tensor<64x64xf32> to tensor<64x64xbf16>

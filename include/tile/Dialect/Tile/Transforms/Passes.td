@@ -151,13 +151,13 @@ def TileExpandProducts : Pass<"tile-expand-products", "::tile::KernelOp"> {
     precision `tf32` on a chip that multiplies neither tf32 nor f32. The operands
     are divided into two bf16 numbers, x = hi + lo, where hi is x rounded to bf16
     and lo is x - hi rounded to bf16. The small terms are added first, and lo * lo
-    is left out. `tile.dot` states the error.
+    is left out. `tile.dot` states the error. If x is NaN, lo is, whatever hi is.
 
     ```mlir output
     %d = tile.dot %a, %b, %acc precision(bf16x3)
         : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
     // becomes
-    %hi = arith.truncf %a : tensor<64x64xf32> to tensor<64x64xbf16>
+    %hi = arith.truncf %a fastmath<nnan> : tensor<64x64xf32> to tensor<64x64xbf16>
     %up = arith.extf %hi : tensor<64x64xbf16> to tensor<64x64xf32>
     %rest = arith.subf %a, %up : tensor<64x64xf32>
     %lo = arith.truncf %rest : tensor<64x64xf32> to tensor<64x64xbf16>
