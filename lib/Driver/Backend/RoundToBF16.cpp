@@ -2,8 +2,8 @@
 //
 // By integer arithmetic, an element takes four instructions, and two if it is
 // not NaN. LLVM's own sequence has five, since it keeps the bits of a NaN, and
-// never leaves out the check. In front of InstCombine, this would be no shorter:
-// the shift would move to each side of the choice.
+// never leaves out the check. In front of InstCombine, this would be no
+// shorter: the shift would move to each side of the choice.
 //
 //===----------------------------------------------------------------------===//
 

@@ -73,8 +73,8 @@ TEST(RoundToBF16Test, RoundsToNearestEven) {
   }
 }
 
-/// Returns the numbers of elements of the conversions that roundToBF16 leaves of
-/// one of 16 elements, of which users take parts of `size`.
+/// Returns the numbers of elements of the conversions that roundToBF16 leaves
+/// of one of 16 elements, of which users take parts of `size`.
 std::vector<unsigned> getSizes(unsigned size) {
   LLVMContext context;
   Module module("test", context);
@@ -88,16 +88,16 @@ std::vector<unsigned> getSizes(unsigned size) {
   Value *rounded = builder.CreateFPTrunc(
       function->getArg(0), FixedVectorType::get(builder.getBFloatTy(), 16));
   for (unsigned i = 0; i < 16; i += size)
-    builder.CreateStore(builder.CreateShuffleVector(
-                            rounded, createSequentialMask(i, size, 0)),
-                        function->getArg(1));
+    builder.CreateStore(
+        builder.CreateShuffleVector(rounded, createSequentialMask(i, size, 0)),
+        function->getArg(1));
   builder.CreateRetVoid();
   tile::roundToBF16(module, /*hasInstruction=*/true);
   std::vector<unsigned> sizes;
   for (Instruction &instruction : instructions(*function))
     if (isa<FPTruncInst>(instruction))
-      sizes.push_back(cast<FixedVectorType>(instruction.getType())
-                          ->getNumElements());
+      sizes.push_back(
+          cast<FixedVectorType>(instruction.getType())->getNumElements());
   return sizes;
 }
 
