@@ -97,7 +97,10 @@ private:
         continue;
       if (address && fence && fence->isBeforeInBlock(target))
         target = fence;
-      op.moveBefore(target);
+      // A move within the block would make all numbers of its operations
+      // invalid, which isBeforeInBlock computes again.
+      op.remove();
+      block.getOperations().insert(target->getIterator(), &op);
       if (address)
         sinkConstantOffset(*address);
     }

@@ -174,10 +174,6 @@ static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
   if (!config)
     return true;
   AttemptGate gate(module.getContext(), choice);
-  // Code without optimization would store what is computed for each element.
-  if (!choice.empty())
-    tile::roundToBF16(
-        module, machine.getMCSubtargetInfo()->checkFeatures("+bf16-cvt-insts"));
   for (llvm::Function &function : module) {
     auto entry = choice.find(function.getName());
     if (entry == choice.end())
@@ -325,6 +321,8 @@ static bool emitUnoptimized(llvm::TargetMachine &machine, llvm::Module &module,
                             tile::RegisterDemand &demand,
                             llvm::SmallVectorImpl<char> &output) {
   demand.isUnoptimized = true;
+  // Integer arithmetic would store the steps of each element.
+  tile::roundToBF16(module, /*byIntegers=*/false);
   tile::prepareUnoptimized(module, kUnoptimizedBlock);
   llvm::CodeGenOptLevel level = machine.getOptLevel();
   machine.setOptLevel(llvm::CodeGenOptLevel::None);
@@ -372,6 +370,8 @@ bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
     if (isNew) {
       // Code generation changes the module.
       std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+      roundToBF16(*copy, !machine.getMCSubtargetInfo()->checkFeatures(
+                             "+bf16-cvt-insts"));
       if (emit(machine, *copy, choice, itsDemands, object))
         return true;
     }

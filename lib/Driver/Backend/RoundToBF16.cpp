@@ -74,7 +74,7 @@ static bool isTakenInSmallParts(const Instruction &vector) {
          });
 }
 
-/// Emits `source` rounded as by `round`, by the instruction of the chip.
+/// Emits `source` rounded as by `round`, by instructions that LLVM selects.
 static Value *roundPairs(IRBuilder<> &builder, Value *source,
                          const Instruction &round) {
   auto *type = dyn_cast<FixedVectorType>(round.getType());
@@ -88,7 +88,7 @@ static Value *roundPairs(IRBuilder<> &builder, Value *source,
   return concatenateVectors(builder, pairs);
 }
 
-void tile::roundToBF16(Module &module, bool hasInstruction) {
+void tile::roundToBF16(Module &module, bool byIntegers) {
   SmallVector<Instruction *> found;
   for (Function &function : module)
     for (Instruction &instruction : instructions(function))
@@ -100,9 +100,9 @@ void tile::roundToBF16(Module &module, bool hasInstruction) {
       source = number;
     IRBuilder<> builder(instruction);
     instruction->replaceAllUsesWith(
-        hasInstruction ? roundPairs(builder, source, *instruction)
-                       : roundByIntegers(builder, source, /*mayBeNaN=*/!number,
-                                         instruction->getType()));
+        byIntegers ? roundByIntegers(builder, source, /*mayBeNaN=*/!number,
+                                     instruction->getType())
+                   : roundPairs(builder, source, *instruction));
     RecursivelyDeleteTriviallyDeadInstructions(instruction);
   }
 }

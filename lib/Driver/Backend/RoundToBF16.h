@@ -6,11 +6,11 @@
 
 namespace tile {
 
-/// Rounds f32 to bf16, to nearest, ties to even: by pairs on chips that have an
-/// instruction for a pair, else by integer arithmetic. NaN becomes 0xffff by
-/// the latter. A fence with `nnan` around the operand says that it is not NaN
+/// Rounds f32 to bf16, to nearest, ties to even. By integer arithmetic, NaN
+/// becomes 0xffff; else LLVM selects the instructions, which round a pair on
+/// some chips. A fence with `nnan` around the operand says that it is not NaN
 /// (RoundingFlags.h), and is removed.
-void roundToBF16(llvm::Module &module, bool hasInstruction);
+void roundToBF16(llvm::Module &module, bool byIntegers);
 
 } // namespace tile
 

@@ -30,7 +30,7 @@ std::vector<uint16_t> round(ArrayRef<uint32_t> bits, bool isNumber) {
   }
   auto *result = builder.Insert(new FPTruncInst(source, type));
   auto *end = builder.CreateRet(result);
-  tile::roundToBF16(module, /*hasInstruction=*/false);
+  tile::roundToBF16(module, /*byIntegers=*/true);
   auto *numbers = dyn_cast<Constant>(end->getReturnValue());
   std::vector<uint16_t> rounded;
   for (unsigned i = 0; numbers && i < bits.size(); ++i)
@@ -92,7 +92,7 @@ std::vector<unsigned> getSizes(unsigned size) {
         builder.CreateShuffleVector(rounded, createSequentialMask(i, size, 0)),
         function->getArg(1));
   builder.CreateRetVoid();
-  tile::roundToBF16(module, /*hasInstruction=*/true);
+  tile::roundToBF16(module, /*byIntegers=*/false);
   std::vector<unsigned> sizes;
   for (Instruction &instruction : instructions(*function))
     if (isa<FPTruncInst>(instruction))

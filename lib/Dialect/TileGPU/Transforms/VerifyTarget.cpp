@@ -210,10 +210,10 @@ std::optional<MmaRequest> getMmaRequest(Operation *op) {
   static const llvm::Regex pattern(
       "^rocdl\\.(mfma|wmma)\\.(f32|f16|bf16)\\.([0-9]+)x([0-9]+)x([0-9]+)\\.?"
       "(f16|bf16)(\\.1k)?$");
+  StringRef name = op->getName().getStringRef();
   SmallVector<StringRef> match;
-  if (!isa_and_present<ROCDL::ROCDLDialect>(op->getDialect()) ||
-      !pattern.match(op->getName().getStringRef(), &match) ||
-      op->getNumOperands() < 3)
+  if (!(name.starts_with("rocdl.mfma.") || name.starts_with("rocdl.wmma.")) ||
+      !pattern.match(name, &match) || op->getNumOperands() < 3)
     return std::nullopt;
   auto element = [](StringRef name) {
     return name == "f32"    ? MmaElement::F32
