@@ -8,22 +8,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "Persistence/OverlapWorks.h"
+#include "Persistence/RowWorks.h"
 #include "Persistence/WorkOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/Remarks.h"
-#include "mlir/Interfaces/LoopLikeInterface.h"
-#include "tile/Analysis/CostModel.h"
 #include "tile/Analysis/GridDimensions.h"
-#include "tile/Analysis/Registers.h"
 #include "tile/Analysis/RolePlan.h"
-#include "tile/Analysis/RowRuns.h"
 #include "tile/Analysis/RunAhead.h"
-#include "tile/Chips/Chips.h"
 #include "tile/Dialect/Tile/IR/Contains.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 
@@ -55,8 +49,8 @@ public:
   /// multiprocessor. The loop over works asks for `stages`. Returns how the
   /// works grow; the longest come first.
   Growth run(Value most, std::optional<int64_t> stages);
-  /// Moves the loop into the branches of an scf.if that all works decide alike.
-  void hoistBranch();
+  /// Moves what all works do alike in front of the loop.
+  void hoist() { hoistFromWorks(loop, kernel); }
   /// Lets the end of a work run beside the next one.
   Refusal overlap() { return overlapWorks(kernel, loop, coordinates); }
 
@@ -235,147 +229,9 @@ Growth Persister::run(Value most, std::optional<int64_t> stages) {
   return growth;
 }
 
-static bool isGlobal(LoadOp load) {
-  return !load.getBuffer().getType().isShared() &&
-         !isSharedTile(load.getType());
-}
-
-/// Moves the loads of `loop` from global memory that are the same in all
-/// iterations in front of it.
-static void hoistLoads(scf::ForOp loop, KernelOp kernel) {
-  RunAhead runAhead(kernel);
-  auto mayMove = [&](Operation &op) {
-    if (auto load = dyn_cast<LoadOp>(op))
-      return isGlobal(load) && !runAhead.checkLoad(load, loop);
-    return isa<LoadScalarOp>(op) && runAhead.isRepeatable(&op);
-  };
-  for (Operation &op :
-       llvm::make_early_inc_range(loop.getBody()->without_terminator())) {
-    bool isInvariant = llvm::all_of(op.getOperands(), [&](Value operand) {
-      return loop.isDefinedOutsideOfLoop(operand);
-    });
-    if (isInvariant && mayMove(op))
-      op.moveBefore(loop);
-  }
-}
-
-void Persister::hoistBranch() {
-  auto isHoistable = [&](scf::IfOp branch) {
-    return loop.isDefinedOutsideOfLoop(branch.getCondition());
-  };
-  auto branches = loop.getBody()->getOps<scf::IfOp>();
-  auto found = llvm::find_if(branches, isHoistable);
-  // Each branch gets a copy of all other operations.
-  bool isAlone =
-      found != branches.end() &&
-      llvm::all_of(loop.getBody()->without_terminator(), [&](Operation &op) {
-        return &op == *found || op.getNumRegions() == 0;
-      });
-  if (!isAlone)
-    return hoistLoads(loop, kernel);
-  scf::IfOp branch = *found;
-  IRRewriter rewriter(loop.getContext());
-  rewriter.setInsertionPoint(loop);
-  auto outer = scf::IfOp::create(rewriter, loop.getLoc(), TypeRange(),
-                                 branch.getCondition(), /*withElse=*/true);
-  for (bool isThen : {true, false}) {
-    Block *block = isThen ? outer.thenBlock() : outer.elseBlock();
-    rewriter.setInsertionPoint(block->getTerminator());
-    IRMapping mapping;
-    auto works = cast<scf::ForOp>(rewriter.clone(*loop, mapping));
-    auto copy = cast<scf::IfOp>(mapping.lookup(branch.getOperation()));
-    Block *taken = isThen ? copy.thenBlock() : copy.elseBlock();
-    if (taken) {
-      Operation *yield = taken->getTerminator();
-      rewriter.inlineBlockBefore(taken, copy);
-      rewriter.replaceOp(copy, yield->getOperands());
-      rewriter.eraseOp(yield);
-    } else {
-      rewriter.eraseOp(copy);
-    }
-    if (isOpTriviallyDead(works))
-      rewriter.eraseOp(works);
-    else
-      hoistLoads(works, kernel);
-  }
-  rewriter.eraseOp(loop);
-  loop = {};
-}
-
-/// Returns how a block of a kernel without products accesses memory outside of
-/// loops. It loads no tiles if some cannot be copied.
-static BlockAccesses findAccesses(KernelOp kernel, const Chip &chip) {
-  GridDimensions dimensions;
-  BlockAccesses accesses;
-  auto countBytes = [](RankedTensorType tile) {
-    return tile.getNumElements() * tile.getElementTypeBitWidth() / 8;
-  };
-  bool mayCopy = true;
-  kernel.walk([&](Block *block) {
-    Operation *parent = block->getParentOp();
-    if (isa<LoopLikeOpInterface>(parent) ||
-        parent->getParentOfType<LoopLikeOpInterface>() ||
-        llvm::any_of(*block, llvm::IsaPred<LoopLikeOpInterface>))
-      return;
-    for (auto load : block->getOps<LoadOp>()) {
-      if (!isGlobal(load) || dimensions.find(load->getOperands()) == 0)
-        continue;
-      accesses.loaded += countBytes(load.getType());
-      mayCopy &= !hasSingleAccesses(load.getBuffer().getType()) ||
-                 findRowRun(load, chip, kernel.getNumWarps()).has_value();
-    }
-    for (auto store : block->getOps<StoreOp>())
-      accesses.moved += countBytes(store.getValue().getType());
-    for (auto reduce : block->getOps<ReduceOp>())
-      accesses.waitsForOthers |= combinesWarps(reduce);
-  });
-  if (!mayCopy)
-    return {};
-  accesses.moved += accesses.loaded;
-  // A loop on another path moves more.
-  if (containsOp<LoopLikeOpInterface>(kernel, [](auto) { return true; }))
-    accesses.moved = std::numeric_limits<int64_t>::max();
-  return accesses;
-}
-
-/// Returns the blocks of a multiprocessor for which registers suffice.
-static int64_t countResidentBlocks(KernelOp kernel, const Chip &chip) {
-  int64_t warps = kernel.getNumWarps();
-  return countResidentBlocks(chip, warps / countClusterBlocks(chip, warps),
-                             estimateRegisters(kernel).total +
-                                 kLeastRegisterMargin);
-}
-
-/// Returns the blocks, or clusters of them, that the GPU of a launch runs at a
-/// time, in proportion to the multiprocessors of `chip`.
-static Value countPlaces(KernelOp kernel, const Chip &chip) {
-  ImplicitLocOpBuilder b(kernel.getGrid().getLoc(), kernel.getGrid());
-  int64_t parts = countClusterBlocks(chip, kernel.getNumWarps());
-  int64_t resident = countResidentBlocks(kernel, chip);
-  Value processors = MultiprocessorsOp::create(b);
-  auto multiply = [&](Value value, int64_t factor) {
-    return b.createOrFold<arith::MulIOp>(
-        value, arith::ConstantIndexOp::create(b, factor));
-  };
-  if (parts == 1)
-    return multiply(processors, resident);
-  int64_t clusters = countClusterPlaces(chip, resident, parts) / parts;
-  return b.createOrFold<arith::DivUIOp>(
-      multiply(processors, clusters),
-      arith::ConstantIndexOp::create(b, chip.processors));
-}
-
 namespace {
 struct Persist : tile::impl::TilePersistBase<Persist> {
   using TilePersistBase::TilePersistBase;
-
-  /// Returns true if a kernel without products, whose author does not say
-  /// whether it is persistent, is faster if it is.
-  static bool pays(KernelOp kernel, const Chip &chip) {
-    int64_t parts = countClusterBlocks(chip, kernel.getNumWarps());
-    return loadsNextWork(chip, parts, countResidentBlocks(kernel, chip),
-                         findAccesses(kernel, chip));
-  }
 
   void runOnOperation() override {
     KernelOp kernel = getOperation();
@@ -391,7 +247,8 @@ struct Persist : tile::impl::TilePersistBase<Persist> {
     std::optional<int64_t> given =
         std::exchange(schedule.workStages, std::nullopt);
     setSchedule(kernel, schedule);
-    int64_t stages = given ? *given : withoutProducts && pays(kernel, *chip);
+    int64_t stages =
+        given ? *given : withoutProducts && paysAsWorks(kernel, *chip);
     if (stages == 0)
       return;
     if (Refusal refusal = checkPersistence(kernel, chip)) {
@@ -413,7 +270,7 @@ struct Persist : tile::impl::TilePersistBase<Persist> {
                                                ? "largest x"
                                                : "smallest x");
     if (withoutProducts)
-      return persister.hoistBranch();
+      return persister.hoist();
     // With one stage, the tiles of the next work arrive after the end of this
     // one.
     if (!hasRoles || stages < 2)
