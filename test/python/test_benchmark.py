@@ -343,7 +343,7 @@ class AMDStatic(unittest.TestCase):
         self.assertLess(two.order, one.order)
 
     def test_counts_a_kernel(self):
-        case = amd_static.Case("gfx942", 64, "causal")
+        case = amd_static.Case("gfx942", 64, "causal", "f16")
         count = amd_static.count_ours(case, "tile = [64, 64], warps = 4")
         # Each wave reads all of K and V for 16 rows.
         self.assertEqual(count.spills, 0)
