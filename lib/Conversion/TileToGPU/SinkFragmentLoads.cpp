@@ -97,8 +97,8 @@ private:
         continue;
       if (address && fence && fence->isBeforeInBlock(target))
         target = fence;
-      // A move within the block would make all numbers of its operations
-      // invalid, which isBeforeInBlock computes again.
+      // moveBefore would invalidate the order of the whole block, which
+      // isBeforeInBlock would compute again for each load.
       op.remove();
       block.getOperations().insert(target->getIterator(), &op);
       if (address)

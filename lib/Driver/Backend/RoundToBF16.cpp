@@ -57,8 +57,8 @@ static Value *roundByIntegers(IRBuilder<> &builder, Value *source,
   return builder.CreateBitCast(upper, type);
 }
 
-/// LLVM rounds vectors of that many elements in pairs, and the elements of
-/// smaller parts one by one.
+/// LLVM 22 rounds vectors of that many elements in pairs, and the elements of
+/// smaller parts one by one (docs/notes/amd-attention.md).
 static constexpr unsigned kPairedElements = 8;
 
 /// Returns true if `vector` has few elements, or each user takes few.
@@ -75,8 +75,8 @@ static bool isTakenInSmallParts(const Instruction &vector) {
 }
 
 /// Emits `source` rounded as by `round`, by instructions that LLVM selects.
-static Value *roundPairs(IRBuilder<> &builder, Value *source,
-                         const Instruction &round) {
+static Value *roundInPairs(IRBuilder<> &builder, Value *source,
+                           const Instruction &round) {
   auto *type = dyn_cast<FixedVectorType>(round.getType());
   if (!type || type->getNumElements() % 2 != 0 || !isTakenInSmallParts(round))
     return builder.CreateFPTrunc(source, round.getType());
@@ -102,7 +102,7 @@ void tile::roundToBF16(Module &module, bool byIntegers) {
     instruction->replaceAllUsesWith(
         byIntegers ? roundByIntegers(builder, source, /*mayBeNaN=*/!number,
                                      instruction->getType())
-                   : roundPairs(builder, source, *instruction));
+                   : roundInPairs(builder, source, *instruction));
     RecursivelyDeleteTriviallyDeadInstructions(instruction);
   }
 }
