@@ -8,8 +8,8 @@ from typing import Callable, Dict
 
 import torch
 
-#: More bytes than the second-level cache of any GPU holds.
-FLUSH_BYTES = 256 << 20
+#: Elements of f32: more than the second-level cache of any GPU holds.
+FLUSH_ELEMENTS = 64 << 20
 
 #: Clock cycles (about half a millisecond) of a busy kernel before each call. It
 #: runs longer than the host needs to enqueue any contender's kernels, so the
@@ -24,9 +24,10 @@ def time_in_turn(
 
     Each round makes every call once, in random order: the power that a call takes
     lowers the clock of the next one. The first `warmup` rounds are not timed. With
-    `flush`, the second-level cache holds none of a call's data when it starts.
+    `flush`, the second-level cache holds none of a call's data when it starts. The
+    flush reads: a call would pay for lines that wait to be written.
     """
-    memory = torch.empty(FLUSH_BYTES, dtype=torch.int8, device="cuda")
+    memory = torch.zeros(FLUSH_ELEMENTS, dtype=torch.float32, device="cuda")
     events: Dict[str, list] = {name: [] for name in runs}
     names = list(runs)
     generator = random.Random(0)
@@ -37,7 +38,7 @@ def time_in_turn(
             end = torch.cuda.Event(enable_timing=True)
             torch.cuda._sleep(BUSY_CYCLES)
             if flush:
-                memory.zero_()
+                memory.amax()
             begin.record()
             runs[name]()
             end.record()

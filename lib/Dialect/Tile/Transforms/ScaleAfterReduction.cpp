@@ -10,10 +10,13 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILESCALEAFTERREDUCTION
@@ -31,7 +34,14 @@ struct ScaledReduction {
   arith::MulFOp product;
   /// The factors of the product.
   Value tile, splat;
+  /// The product, or a selection of its elements and of numbers that no
+  /// positive, finite scale changes.
+  Value source;
   SmallVector<Operation *> additions;
+
+  arith::SelectOp getMask() const {
+    return source.getDefiningOp<arith::SelectOp>();
+  }
 };
 
 struct ScaleAfterReduction
@@ -51,6 +61,28 @@ static std::optional<arith::AtomicRMWKind> getKind(Operation *op) {
   return std::nullopt;
 }
 
+/// Returns true if a product with a positive, finite number is the number that
+/// all elements of `value` have.
+static bool isUnscaled(Value value) {
+  SplatElementsAttr elements;
+  if (!matchPattern(value, m_Constant(&elements)))
+    return false;
+  auto number = elements.getSplatValue<APFloat>();
+  return number.isInfinity() || number.isZero();
+}
+
+/// Returns the product that `source` is, or whose elements it selects.
+static arith::MulFOp getProduct(Value source) {
+  auto mask = source.getDefiningOp<arith::SelectOp>();
+  if (!mask)
+    return source.getDefiningOp<arith::MulFOp>();
+  bool isFirst = isUnscaled(mask.getFalseValue());
+  Value product = isFirst ? mask.getTrueValue() : mask.getFalseValue();
+  if ((!isFirst && !isUnscaled(mask.getTrueValue())) || !product.hasOneUse())
+    return {};
+  return product.getDefiningOp<arith::MulFOp>();
+}
+
 /// Returns the operands of a scaled reduction; std::nullopt if `op` is none.
 static std::optional<ScaledReduction> match(Operation *op) {
   std::optional<arith::AtomicRMWKind> kind = getKind(op);
@@ -59,17 +91,18 @@ static std::optional<ScaledReduction> match(Operation *op) {
     return std::nullopt;
   ScaledReduction result;
   result.reduce = op;
-  result.product = op->getOperand(0).getDefiningOp<arith::MulFOp>();
+  result.source = op->getOperand(0);
+  result.product = getProduct(result.source);
   if (!result.product ||
       !getElementTypeOrSelf(result.product.getType()).isF32())
     return std::nullopt;
-  for (Operation *user : result.product->getUsers()) {
+  for (Operation *user : result.source.getUsers()) {
     if (user == op)
       continue;
     auto difference = dyn_cast<arith::SubFOp>(user);
     bool isOnce = user->getOperand(0) != user->getOperand(1);
     if (!(isa<arith::AddFOp>(user) && isOnce) &&
-        !(difference && difference.getRhs() != result.product.getResult()))
+        !(difference && difference.getRhs() != result.source))
       return std::nullopt;
     result.additions.push_back(user);
   }
@@ -85,18 +118,19 @@ static std::optional<ScaledReduction> match(Operation *op) {
   return std::nullopt;
 }
 
-/// Replaces additions to the product by FMAs, so that no single product is
-/// needed where the scale is positive.
-static void fuse(ScaledReduction scaled, IRRewriter &rewriter) {
+/// Replaces additions to the product by FMAs of `tile`, so that no single
+/// product is needed where the scale is positive.
+static void fuse(const ScaledReduction &scaled, Value tile,
+                 IRRewriter &rewriter) {
   for (Operation *addition : scaled.additions) {
     rewriter.setInsertionPoint(addition);
     Location loc = addition->getLoc();
-    bool isSecond = addition->getOperand(1) == scaled.product.getResult();
+    bool isSecond = addition->getOperand(1) == scaled.source;
     Value other = addition->getOperand(isSecond ? 0 : 1);
     if (isa<arith::SubFOp>(addition))
       other = arith::NegFOp::create(rewriter, loc, other);
-    rewriter.replaceOpWithNewOp<math::FmaOp>(addition, scaled.tile,
-                                             scaled.splat, other);
+    rewriter.replaceOpWithNewOp<math::FmaOp>(addition, tile, scaled.splat,
+                                             other);
   }
 }
 
@@ -110,31 +144,38 @@ static Value getScale(Value splat, ImplicitLocOpBuilder &b) {
       b, b.getF32FloatAttr(elements.getSplatValue<float>()));
 }
 
-/// Reduces before the multiplication if the scale is positive and finite.
-static void rewrite(ScaledReduction scaled, IRRewriter &rewriter) {
-  fuse(scaled, rewriter);
-  Operation *reduce = scaled.reduce;
-  rewriter.setInsertionPoint(reduce);
-  ImplicitLocOpBuilder b(reduce->getLoc(), rewriter);
-  Value scale = getScale(scaled.splat, b);
+/// Returns whether a scale is positive and finite.
+static Value isPositive(Value scale, ImplicitLocOpBuilder &b) {
   auto compare = [&](arith::CmpFPredicate predicate, float bound) -> Value {
     return arith::CmpFOp::create(
         b, predicate, scale,
         arith::ConstantOp::create(b, b.getF32FloatAttr(bound)));
   };
-  Value isPositive =
-      arith::AndIOp::create(b, compare(arith::CmpFPredicate::OGT, 0),
-                            compare(arith::CmpFPredicate::OLT,
-                                    std::numeric_limits<float>::infinity()));
-  auto type = cast<RankedTensorType>(reduce->getResult(0).getType());
-  auto choice = scf::IfOp::create(b, TypeRange(type), isPositive,
-                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  return arith::AndIOp::create(b, compare(arith::CmpFPredicate::OGT, 0),
+                               compare(arith::CmpFPredicate::OLT,
+                                       std::numeric_limits<float>::infinity()));
+}
+
+/// Multiplies the result of a reduction by the scale.
+static Value multiply(Value result, Value scale, ImplicitLocOpBuilder &b) {
+  Value splat = tensor::SplatOp::create(b, result.getType(), scale);
+  return arith::MulFOp::create(b, result, splat);
+}
+
+/// Reduces before the multiplication if the scale is positive and finite.
+static void rewrite(const ScaledReduction &scaled, IRRewriter &rewriter) {
+  fuse(scaled, scaled.tile, rewriter);
+  Operation *reduce = scaled.reduce;
+  rewriter.setInsertionPoint(reduce);
+  ImplicitLocOpBuilder b(reduce->getLoc(), rewriter);
+  Value scale = getScale(scaled.splat, b);
+  auto choice =
+      scf::IfOp::create(b, reduce->getResultTypes(), isPositive(scale, b),
+                        /*addThenBlock=*/true, /*addElseBlock=*/true);
   b.setInsertionPointToStart(choice.thenBlock());
   Operation *first = b.clone(*reduce);
   first->setOperand(0, scaled.tile);
-  Value splat = tensor::SplatOp::create(b, type, scale);
-  Value last = arith::MulFOp::create(b, first->getResult(0), splat);
-  scf::YieldOp::create(b, last);
+  scf::YieldOp::create(b, multiply(first->getResult(0), scale, b));
   rewriter.replaceAllUsesWith(reduce->getResult(0), choice.getResult(0));
   b.setInsertionPointToStart(choice.elseBlock());
   auto yield = scf::YieldOp::create(b, reduce->getResult(0));
@@ -142,14 +183,110 @@ static void rewrite(ScaledReduction scaled, IRRewriter &rewriter) {
   rewriter.moveOpBefore(scaled.product, reduce);
 }
 
-void ScaleAfterReduction::runOnOperation() {
-  SmallVector<Operation *> reductions;
-  getOperation().walk([&](Operation *op) {
-    if (match(op))
-      reductions.push_back(op);
+/// Reduces before the multiplication; the scale is positive and finite.
+static void rewritePositive(const ScaledReduction &scaled,
+                            IRRewriter &rewriter) {
+  Value tile = scaled.tile;
+  if (arith::SelectOp mask = scaled.getMask()) {
+    rewriter.setInsertionPoint(mask);
+    IRMapping mapping;
+    mapping.map(scaled.product->getResult(0), tile);
+    tile = rewriter.clone(*mask, mapping)->getResult(0);
+  }
+  fuse(scaled, tile, rewriter);
+  Operation *reduce = scaled.reduce;
+  reduce->setOperand(0, tile);
+  rewriter.setInsertionPointAfter(reduce);
+  ImplicitLocOpBuilder b(reduce->getLoc(), rewriter);
+  Value result = reduce->getResult(0);
+  Value most = multiply(result, getScale(scaled.splat, b), b);
+  rewriter.replaceAllUsesExcept(result, most, most.getDefiningOp());
+}
+
+/// Returns the scaled reductions in `root`.
+static SmallVector<ScaledReduction> collect(Operation *root) {
+  SmallVector<ScaledReduction> found;
+  root->walk([&](Operation *op) {
+    if (std::optional<ScaledReduction> scaled = match(op))
+      found.push_back(std::move(*scaled));
   });
+  return found;
+}
+
+/// Returns true if products of a loop are in flight beside other work.
+static bool hasAsyncProducts(scf::ForOp loop) {
+  return loop
+      ->walk([](DotOp dot) {
+        return dot.getAsync() ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Gives a loop a copy for positive, finite scales. Returns false, and changes
+/// nothing, if a scale is computed in the loop or is another constant.
+static bool version(scf::ForOp loop, IRRewriter &rewriter) {
+  llvm::SetVector<Value> scales;
+  for (const ScaledReduction &scaled : collect(loop)) {
+    SplatElementsAttr elements;
+    if (matchPattern(scaled.splat, m_Constant(&elements))) {
+      auto scale = elements.getSplatValue<APFloat>();
+      if (!scale.isFiniteNonZero() || scale.isNegative())
+        return false;
+      continue;
+    }
+    Value scale = scaled.splat.getDefiningOp<tensor::SplatOp>().getInput();
+    if (!loop.isDefinedOutsideOfLoop(scale))
+      return false;
+    scales.insert(scale);
+  }
+  scf::ForOp positive = loop;
+  if (!scales.empty()) {
+    rewriter.setInsertionPoint(loop);
+    ImplicitLocOpBuilder b(loop.getLoc(), rewriter);
+    Value condition;
+    for (Value scale : scales) {
+      Value each = isPositive(scale, b);
+      condition =
+          condition ? Value(arith::AndIOp::create(b, condition, each)) : each;
+    }
+    auto choice =
+        scf::IfOp::create(b, loop.getResultTypes(), condition,
+                          /*addThenBlock=*/true, /*addElseBlock=*/true);
+    rewriter.replaceAllUsesWith(loop.getResults(), choice.getResults());
+    auto end = [&](Block *block, scf::ForOp version) {
+      b.setInsertionPointToEnd(block);
+      scf::YieldOp::create(b, version.getResults());
+    };
+    b.setInsertionPointToStart(choice.thenBlock());
+    positive = cast<scf::ForOp>(b.clone(*loop));
+    end(choice.thenBlock(), positive);
+    rewriter.moveOpBefore(loop, choice.elseBlock(), choice.elseBlock()->end());
+    end(choice.elseBlock(), loop);
+  }
+  for (const ScaledReduction &scaled : collect(positive))
+    rewritePositive(scaled, rewriter);
+  return true;
+}
+
+void ScaleAfterReduction::runOnOperation() {
   IRRewriter rewriter(&getContext());
-  for (Operation *reduce : reductions)
-    if (std::optional<ScaledReduction> scaled = match(reduce))
-      rewrite(*scaled, rewriter);
+  SmallVector<scf::ForOp> loops;
+  getOperation()->walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+    if (!hasAsyncProducts(loop))
+      return WalkResult::advance();
+    loops.push_back(loop);
+    return WalkResult::skip();
+  });
+  llvm::SmallPtrSet<Operation *, 4> done;
+  for (scf::ForOp loop : loops)
+    if (version(loop, rewriter))
+      done.insert(loop);
+  for (const ScaledReduction &scaled : collect(getOperation())) {
+    bool isDone = false;
+    for (auto loop = scaled.reduce->getParentOfType<scf::ForOp>(); loop;
+         loop = loop->getParentOfType<scf::ForOp>())
+      isDone |= done.contains(loop);
+    if (!isDone && !scaled.getMask())
+      rewrite(scaled, rewriter);
+  }
 }

@@ -1523,6 +1523,12 @@ def TileScaleAfterReduction
     If the product has readers other than the reduction, these must be additions
     or subtractions from it. They become FMAs, which do not need the product.
 
+    Loops with asynchronous products get a copy for positive, finite scales
+    instead of a branch: ptxas schedules nothing across a branch, and moves the
+    wait for a product in flight to its end. In the copy, the scale also moves
+    behind selections of elements of the product and of zeros or infinities, as
+    masks have them. The pass copies the outermost loop that has such products.
+
     ```mlir output
     %product = arith.mulf %scores, %scales : tensor<128x64xf32, #mma>
     %most = tile.reduce maxnumf %product along 1 : ...
