@@ -34,6 +34,7 @@
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/OptBisect.h"
@@ -118,6 +119,30 @@ static bool hasLongBlock(const llvm::Function &function, size_t most) {
   });
 }
 
+/// The most integers with an addition in a loop for which loop strength
+/// reduction looks for cheaper ways to compute them. Its time grows with more
+/// than their square: 300 take 20 seconds.
+static constexpr unsigned kMostReduced = 256;
+
+/// Returns true if a block carries more than kMostReduced integers that an
+/// addition computes. Elements of vectors count: they become scalars before
+/// loop strength reduction.
+static bool carriesManySums(const llvm::Function &function) {
+  auto isSum = [](const llvm::Value *value) {
+    auto *op = llvm::dyn_cast<llvm::BinaryOperator>(value);
+    return op && op->getOpcode() == llvm::Instruction::Add;
+  };
+  return llvm::any_of(function, [&](const llvm::BasicBlock &block) {
+    unsigned count = 0;
+    for (const llvm::PHINode &phi : block.phis())
+      if (llvm::any_of(phi.incoming_values(), isSum)) {
+        auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(phi.getType());
+        count += vector ? vector->getNumElements() : 1;
+      }
+    return count > kMostReduced;
+  });
+}
+
 /// The way to generate code of each function, by its name.
 using Choice = llvm::StringMap<const Attempt *>;
 
@@ -126,8 +151,9 @@ namespace {
 /// context skips, while it exists.
 class AttemptGate : public llvm::OptPassGate {
 public:
-  AttemptGate(llvm::LLVMContext &context, const Choice &choice)
-      : context(context), outer(context.getOptPassGate()) {
+  AttemptGate(const llvm::Module &module, const Choice &choice)
+      : context(module.getContext()), outer(context.getOptPassGate()),
+        reducesLoops(llvm::none_of(module, carriesManySums)) {
     for (const auto &entry : choice)
       attempts[("function (" + entry.first() + ")").str()] = entry.second;
     context.setOptPassGate(*this);
@@ -139,6 +165,9 @@ public:
   bool shouldRunPass(llvm::StringRef pass,
                      llvm::StringRef unit) const override {
     if (outer.isEnabled() && !outer.shouldRunPass(pass, unit))
+      return false;
+    // Passes of loops give their names, and no function.
+    if (!reducesLoops && pass == "Loop Strength Reduction")
       return false;
     auto entry = attempts.find(unit);
     if (entry == attempts.end())
@@ -161,6 +190,7 @@ private:
   llvm::OptPassGate &outer;
   /// By the descriptions that passes give of functions.
   Choice attempts;
+  bool reducesLoops;
 };
 } // namespace
 
@@ -173,7 +203,7 @@ static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
   llvm::TargetPassConfig *config = machine.createPassConfig(passes);
   if (!config)
     return true;
-  AttemptGate gate(module.getContext(), choice);
+  AttemptGate gate(module, choice);
   for (llvm::Function &function : module) {
     auto entry = choice.find(function.getName());
     if (entry == choice.end())
