@@ -16,12 +16,15 @@ using namespace tile;
 static constexpr double kOverlap = 7;
 
 /// Bytes a clock that one multiprocessor can receive from the second-level
-/// cache if others leave the cache idle.
-static constexpr double kPortBytes = 64;
+/// cache if others leave the cache idle, and those that the threads of a program
+/// without products receive.
+static constexpr double kPortBytes = 86, kLoadBytes = 64;
 
 /// The share of the rate of global memory that kernels reach, and the exponent
-/// of the p-norm of its cycles and those of the blocks.
-static constexpr double kMemoryShare = 0.65, kMemoryOverlap = 4;
+/// of the p-norm of its cycles and those of the blocks: in programs with
+/// products, and without.
+static constexpr double kMemoryShare = 0.78, kMemoryOverlap = 7;
+static constexpr double kPlainMemoryShare = 0.65, kPlainMemoryOverlap = 4;
 
 /// Schedulers of a multiprocessor (CUDA C++ Programming Guide, "Compute
 /// Capability 9.0").
@@ -38,7 +41,7 @@ static constexpr int64_t kFewStages = 4;
 /// Cycles of the start and the end of a block, and of the launch. In a
 /// persistent kernel, producers copy for the next work beside the end of this
 /// one.
-static constexpr double kBlockCycles = 2000, kLaunchCycles = 7500;
+static constexpr double kBlockCycles = 1000, kLaunchCycles = 7500;
 
 /// The share of its bytes from the second-level cache that a program without
 /// products waits for beside those from global memory.
@@ -51,7 +54,7 @@ static constexpr double kPlainBlockCycles = 500, kClusterCycles = 1000;
 /// Neighbours that read the same bytes at the same time share the way to the
 /// second-level cache. The n blocks of a cluster that share iterations read
 /// different bytes, and what they read takes n^kUnsharedReads times as long.
-static constexpr double kUnsharedReads = 0.4;
+static constexpr double kUnsharedReads = 0.56;
 
 StringRef tile::stringify(CostUnit unit) {
   static constexpr StringRef names[] = {
@@ -111,7 +114,7 @@ double Predictor::getChainTime(const Work &work, int64_t blocks) const {
 /// Returns the cycles in which threads wait for the loads of `work`.
 double Predictor::getLoadCycles(const Work &work) const {
   double cycles = kCopyLatency + memoryShare * kMemoryLatency +
-                  work.loadedBytes / clusterBlocks / kPortBytes;
+                  work.loadedBytes / clusterBlocks / kLoadBytes;
   return work.loadsAhead ? cycles / 2 : cycles;
 }
 
@@ -291,8 +294,10 @@ Refusal Predictor::run(Cost &cost) {
   if (!facts.hasProducts && !cost.loadsNextWork)
     compute =
         std::max(compute, cost.blocks / chip.processors * kBlockLaunchCycles);
-  double memory = memoryBytes /
-                  (double(chip.processors) * rates.memoryBytes * kMemoryShare);
+  double share = facts.hasProducts ? kMemoryShare : kPlainMemoryShare;
+  double overlap = facts.hasProducts ? kMemoryOverlap : kPlainMemoryOverlap;
+  double memory =
+      memoryBytes / (double(chip.processors) * rates.memoryBytes * share);
   if (facts.hasProducts)
     memory *= getQueueFactor(work, cost);
   // The blocks of several clusters wait at different times.
@@ -302,9 +307,10 @@ Refusal Predictor::run(Cost &cost) {
       });
   cost.waitsAlone = !facts.hasProducts && waits && clusterBlocks == 1 &&
                     cost.residentBlocks == 1;
-  cost.cycles = kLaunchCycles + std::pow(std::pow(compute, kMemoryOverlap) +
-                                             std::pow(memory, kMemoryOverlap),
-                                         1 / kMemoryOverlap);
+  cost.cycles =
+      kLaunchCycles +
+      std::pow(std::pow(compute, overlap) + std::pow(memory, overlap),
+               1 / overlap);
   if (storesSums && candidate.split)
     cost.cycles += getSumTime(tiles);
   double waves = std::ceil(cost.blocks / places);

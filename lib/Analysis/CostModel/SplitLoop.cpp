@@ -14,14 +14,14 @@ using namespace tile;
 
 /// Cycles from the end of the blocks to that of the kernel that adds their
 /// sums, without those of its reads.
-static constexpr double kSumCycles = 8000;
+static constexpr double kSumCycles = 4700;
 
 /// Cycles of the two barriers of a cluster that exchanges sums, which wait for
 /// the slowest of its blocks: those of a block, and those for each block. The
 /// bytes that a multiprocessor reads in a cycle from the shared memory of
 /// others.
-static constexpr double kClusterSumCycles = 500, kClusterBlockCycles = 500;
-static constexpr double kClusterBytes = 48;
+static constexpr double kClusterSumCycles = 500, kClusterBlockCycles = 850;
+static constexpr double kClusterBytes = 32;
 
 /// Refuses clusters whose blocks cannot divide the rows of the sums.
 Refusal Predictor::checkCluster() {
