@@ -81,7 +81,7 @@ static bool needsNoTile(Operation *op) {
     return false;
   return llvm::all_of(op->getResults(), [&](Value result) {
     return isa<IndexType, IntegerType, FloatType>(result.getType()) ||
-           isa<BroadcastOp>(op) ||
+           isa<BroadcastInWarpsOp, BroadcastOp>(op) ||
            (isa<RankedTensorType>(result.getType()) &&
             isFunctionOfCoordinates(result));
   });
@@ -208,7 +208,7 @@ SmallVector<Value> Estimator::computeRoots(Value value) {
   Operation *op = value.getDefiningOp();
   if (!op)
     return {value};
-  bool isView = isa<BroadcastOp, TransposeOp>(op);
+  bool isView = isa<BroadcastInWarpsOp, BroadcastOp, TransposeOp>(op);
   bool isComputed =
       isView || op->hasTrait<OpTrait::Elementwise>() ||
       (op->getNumRegions() == 0 && isMemoryEffectFree(op) &&

@@ -81,6 +81,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   kernel.addPass(createTilePersist(persist));
   kernel.addPass(createTileLoadAhead());
   kernel.addPass(createTileCheckRegisters());
+  kernel.addPass(createTileJoinReductions());
   kernel.addPass(createTileDecomposeReductions());
   kernel.addPass(createTileDecomposeConversions());
   kernel.addPass(createCSEPass());

@@ -31,6 +31,7 @@ class Tests(ProgramSuite):
     per_chip = (
         "softmax",
         "softmax_rows",
+        "softmax_exchange",
         "rmsnorm",
         "cross_entropy",
     )
@@ -98,6 +99,23 @@ class Tests(ProgramSuite):
             self.compare_rows(y, x.double().softmax(-1))
             exact = y.double() * (dy - (y.double() * dy).sum(-1, keepdim=True))
             self.compare_rows(dx, exact)
+
+    def softmax_exchange(self, chip):
+        """Rows whose warps exchange their maxima and their sums at once, some of which
+        have no element of the row, or none but -inf; on sm_90a those of a cluster, too."""
+        cases = [(1000, 16384, 16), (16384, 16384, 16)]
+        if chip == "sm_90a":
+            cases += [(70000, 131072, 64)]
+        for length, extent, warps in cases:
+            x = self.rows(4, length, -(-length // 8) * 8, 1)
+            x[1, length // 2] = 90
+            x[2, length // 8 :] = float("-inf")
+            x[3] -= 200
+            y = self.rows(4, length, -(-length // 8) * 8)
+            schedule = f"@softmax: params = {{BN = {extent}, BS = 1024}}, warps = {warps}"
+            self.run(example("softmax_rows"), chip, x, y, x.clone(), self.rows(*x.shape, x.stride(0)),
+                     schedule=schedule)
+            self.compare_rows(y, x.double().softmax(-1))
 
     def rmsnorm(self, chip):
         """RMSNorm of rows of any length, and its gradients, twice the same bits."""

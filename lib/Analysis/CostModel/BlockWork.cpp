@@ -5,6 +5,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "tile/Analysis/Registers.h"
+#include "tile/Analysis/Softmax.h"
 #include "tile/Dialect/Tile/IR/Contains.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -141,7 +142,18 @@ void Predictor::visitCompute(Operation *op, Work &work) {
   at(work.units, CostUnit::Serial) += (issue + special) / groups;
   work.others += (issue + special) / groups;
   if (!facts.hasProducts && isa<AssociativeScanOp, ReduceOp, ScanOp>(op)) {
-    at(work.units, CostUnit::Serial) += getExchangeCycles();
+    // The warps exchange the sum of a softmax together with its maximum.
+    auto reduce = dyn_cast<ReduceOp>(op);
+    int64_t threads = candidate.warps * chip.warpSize;
+    bool isJoined =
+        reduce && findSoftmax(reduce) &&
+        paysToJoin(chip, candidate.warps, int64_t(elements) / threads);
+    // More warps of a cluster are more blocks, to which the exchange takes
+    // longer. So registers do not decide there.
+    if (isJoined && clusterBlocks == 1)
+      joinedElements = std::max(joinedElements, int64_t(elements) / threads);
+    at(work.units, CostUnit::Serial) +=
+        isJoined ? kExchangeCycles : getExchangeCycles();
     work.waitsForOthers |= candidate.warps > 1;
   }
 }

@@ -16,8 +16,8 @@ using namespace tile;
 static constexpr double kOverlap = 7;
 
 /// Bytes a clock that one multiprocessor can receive from the second-level
-/// cache if others leave the cache idle, and those that the threads of a program
-/// without products receive.
+/// cache if others leave the cache idle, and those that the threads of a
+/// program without products receive.
 static constexpr double kPortBytes = 86, kLoadBytes = 64;
 
 /// The share of the rate of global memory that kernels reach, and the exponent
@@ -54,7 +54,7 @@ static constexpr double kPlainBlockCycles = 500, kClusterCycles = 1000;
 /// Neighbours that read the same bytes at the same time share the way to the
 /// second-level cache. The n blocks of a cluster that share iterations read
 /// different bytes, and what they read takes n^kUnsharedReads times as long.
-static constexpr double kUnsharedReads = 0.56;
+static constexpr double kUnsharedReads = 0.4;
 
 StringRef tile::stringify(CostUnit unit) {
   static constexpr StringRef names[] = {
@@ -307,10 +307,9 @@ Refusal Predictor::run(Cost &cost) {
       });
   cost.waitsAlone = !facts.hasProducts && waits && clusterBlocks == 1 &&
                     cost.residentBlocks == 1;
-  cost.cycles =
-      kLaunchCycles +
-      std::pow(std::pow(compute, overlap) + std::pow(memory, overlap),
-               1 / overlap);
+  cost.cycles = kLaunchCycles +
+                std::pow(std::pow(compute, overlap) + std::pow(memory, overlap),
+                         1 / overlap);
   if (storesSums && candidate.split)
     cost.cycles += getSumTime(tiles);
   double waves = std::ceil(cost.blocks / places);

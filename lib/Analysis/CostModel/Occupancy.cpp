@@ -24,6 +24,11 @@ static constexpr double kLeastSparedRegisters = 12;
 /// tiles) need more than 102, those with 20 (88 registers) fit 128.
 static constexpr int64_t kElementRegisters = 10;
 
+/// A thread takes one more register for each of so many elements of a softmax
+/// whose maximum and sum warps exchange at once: 64 for 32 elements, and 98 for
+/// 64.
+static constexpr int64_t kJoinedShare = 12;
+
 /// Bytes of a register.
 static constexpr int64_t kWordBytes = 4;
 
@@ -277,7 +282,7 @@ Refusal Predictor::chooseMemory(const Work &work, Cost &cost) {
   int64_t others = facts.hasProducts ? kRegisterMargin
                    : loadsElements   ? kFewestOthers + kElementRegisters
                                      : kFewestOthers;
-  int64_t registers = tiles + others;
+  int64_t registers = tiles + others + joinedElements / kJoinedShare;
   if (countResidentBlocks(chip, warps, llvm::alignTo(registers, 8)) <= 1)
     registers -= int64_t(countSparedRegisters(work));
   cost.registers = std::min(registers, limit);

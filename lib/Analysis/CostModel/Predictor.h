@@ -151,6 +151,9 @@ private:
   double groups;
   /// Blocks of the cluster that runs the program; 1 without one.
   int64_t clusterBlocks;
+  /// The elements of a thread of a softmax whose maximum and sum warps exchange
+  /// at once.
+  int64_t joinedElements = 0;
   std::array<double, 3> grid{};
   GridDimensions dimensions;
   /// The loop whose iterations `split` blocks share, if they do.

@@ -21,7 +21,7 @@ static constexpr double kSumCycles = 4700;
 /// bytes that a multiprocessor reads in a cycle from the shared memory of
 /// others.
 static constexpr double kClusterSumCycles = 500, kClusterBlockCycles = 850;
-static constexpr double kClusterBytes = 32;
+static constexpr double kClusterBytes = 14;
 
 /// Refuses clusters whose blocks cannot divide the rows of the sums.
 Refusal Predictor::checkCluster() {

@@ -147,6 +147,23 @@ convertBroadcast(BroadcastOp op, BroadcastOp::Adaptor operands, Lowering &b) {
   return b.replace(op, shuffle(b, operands.getSource(), indices));
 }
 
+static LogicalResult
+convertBroadcastInWarps(BroadcastInWarpsOp op,
+                        BroadcastInWarpsOp::Adaptor operands, Lowering &b) {
+  std::map<Coordinates, int64_t> registers;
+  for (auto [r, coordinates] :
+       llvm::enumerate(registerCoordinates(layoutOf(op.getSource()))))
+    registers.try_emplace(coordinates, r);
+  SmallVector<int64_t> indices;
+  for (Coordinates coordinates :
+       registerCoordinates(layoutOf(op.getResult()))) {
+    // A warp has one element along the dimension.
+    coordinates[op.getDim()] = 0;
+    indices.push_back(registers.at(coordinates));
+  }
+  return b.replace(op, shuffle(b, operands.getSource(), indices));
+}
+
 /// Only the layout changes: the vector, or the parts of a buffer, stay as they
 /// are.
 static LogicalResult
@@ -265,11 +282,11 @@ convertRecompute(RecomputeOp op, RecomputeOp::Adaptor operands, Lowering &b) {
 }
 
 void tile::addComputeConversions(ConversionAdder &conversions) {
-  conversions.addAll(convertBroadcast, convertConcatenate, convertConstant,
-                     convertConvertLayout, convertDot, convertElement,
-                     convertExtract, convertIota, convertNumPrograms,
-                     convertProgramId, convertRecompute, convertReshape,
-                     convertSplat, convertTranspose);
+  conversions.addAll(convertBroadcast, convertBroadcastInWarps,
+                     convertConcatenate, convertConstant, convertConvertLayout,
+                     convertDot, convertElement, convertExtract, convertIota,
+                     convertNumPrograms, convertProgramId, convertRecompute,
+                     convertReshape, convertSplat, convertTranspose);
 }
 
 void tile::populateElementwisePattern(const TypeConverter &types,

@@ -108,3 +108,18 @@ tile.kernel @in_warps(%s: !tile.buffer<16x16xf32, #tile.strided<[16, 1], align =
   %r = tile.reduce_in_warps addf %t along 1 : tensor<16x16xf32, #wide> -> tensor<16x2xf32, #partial>
   tile.store %r, %o[%c0, %c0] : tensor<16x2xf32, #partial>, !tile.buffer<16x2xf32, #tile.strided<[2, 1], align = 16>, global>
 }
+
+// Each thread repeats the number of its warp: no exchange.
+// CHECK-LABEL: gpu.func @broadcast_in_warps
+// CHECK: %[[PART:.+]] = vector.load
+// CHECK-NOT: gpu.shuffle
+// CHECK: vector.store
+tile.kernel @broadcast_in_warps(%s: !tile.buffer<16x2xf32, #tile.strided<[2, 1], align = 16>, global>,
+                                %o: !tile.buffer<16x16xf32, #tile.strided<[16, 1], align = 16>, global>)
+    attributes {num_warps = 2 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %t = tile.load %s[%c0, %c0] : !tile.buffer<16x2xf32, #tile.strided<[2, 1], align = 16>, global> -> tensor<16x2xf32, #partial>
+  %r = tile.broadcast_in_warps %t along 1 : tensor<16x2xf32, #partial> -> tensor<16x16xf32, #wide>
+  tile.store %r, %o[%c0, %c0] : tensor<16x16xf32, #wide>, !tile.buffer<16x16xf32, #tile.strided<[16, 1], align = 16>, global>
+}

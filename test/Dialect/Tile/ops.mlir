@@ -288,6 +288,8 @@ tile.kernel @laid_out() {
   %w = tile.broadcast %sum along 1 : tensor<64xf32, #tile.slice<1, #mma>> -> tensor<64x64xf32, #mma>
   // CHECK: tile.reduce_in_warps mulf %{{.+}} along 0 : tensor<64x64xf32, #mma> -> tensor<4x64xf32, #layout>
   %part = tile.reduce_in_warps mulf %d along 0 : tensor<64x64xf32, #mma> -> tensor<4x64xf32, #partial>
+  // CHECK: tile.broadcast_in_warps %{{.+}} along 0 : tensor<4x64xf32, #layout> -> tensor<64x64xf32, #mma>
+  %repeated = tile.broadcast_in_warps %part along 0 : tensor<4x64xf32, #partial> -> tensor<64x64xf32, #mma>
   // CHECK: tile.scan addf %{{.+}} along 0 : tensor<64x64xf32, #mma>
   %scan = tile.scan addf %d along 0 : tensor<64x64xf32, #mma>
   // CHECK: %{{.+}}, %{{.+}} = tile.scan_in_warps addf %{{.+}} along 0 reverse : tensor<64x64xf32, #mma> -> tensor<4x64xf32, #layout>

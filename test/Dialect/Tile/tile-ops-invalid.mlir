@@ -594,6 +594,60 @@ func.func @in_threads_kind(%s: tensor<16x32xf32, #mma>) {
 
 // -----
 
+// tile.broadcast_in_warps
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
+#partial = #tile.layout<register = [2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [2 -> d1]>
+
+func.func @broadcast_in_warps_dimension(%s: tensor<16x2xf32, #partial>) {
+  // expected-error@+1 {{'tile.broadcast_in_warps' op dimension 2 does not exist in a tile of rank 2}}
+  %r = tile.broadcast_in_warps %s along 2 : tensor<16x2xf32, #partial> -> tensor<16x32xf32, #mma>
+  return
+}
+
+// -----
+
+func.func @broadcast_in_warps_not_laid_out(%s: tensor<16x2xf32>) {
+  // expected-error@+1 {{'tile.broadcast_in_warps' op needs tiles that are laid out in registers, got 'tensor<16x2xf32>'}}
+  %r = tile.broadcast_in_warps %s along 1 : tensor<16x2xf32> -> tensor<16x32xf32>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
+#partial = #tile.layout<register = [2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [2 -> d1]>
+
+func.func @broadcast_in_warps_element(%s: tensor<16x2xf16, #partial>) {
+  // expected-error@+1 {{'tile.broadcast_in_warps' op element types differ: 'f16' and 'f32'}}
+  %r = tile.broadcast_in_warps %s along 1 : tensor<16x2xf16, #partial> -> tensor<16x32xf32, #mma>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
+#partial = #tile.layout<register = [2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
+
+func.func @broadcast_in_warps_shape(%s: tensor<16x4xf32, #partial>) {
+  // expected-error@+1 {{'tile.broadcast_in_warps' op expected a source of shape [16, 2], one element per warp along dimension 1, got [16, 4]}}
+  %r = tile.broadcast_in_warps %s along 1 : tensor<16x4xf32, #partial> -> tensor<16x32xf32, #mma>
+  return
+}
+
+// -----
+
+#mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>
+#partial = #tile.layout<register = [2 -> d0], lane = [4 -> 0, 8 -> d0 * 2], warp = [2 -> d1]>
+
+func.func @broadcast_in_warps_layout(%s: tensor<16x2xf32, #partial>) {
+  // expected-error@+1 {{'tile.broadcast_in_warps' op the source must have the layout that a reduction within each warp leaves}}
+  %r = tile.broadcast_in_warps %s along 1 : tensor<16x2xf32, #partial> -> tensor<16x32xf32, #mma>
+  return
+}
+
+// -----
+
 // tile.reduce_in_warps
 
 #mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 2]>

@@ -889,6 +889,22 @@ LogicalResult BroadcastOp::verify() {
   return verifySliced(*this, getType(), getSource().getType(), getDim());
 }
 
+LogicalResult BroadcastInWarpsOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType());
+  auto result = cast<RankedTensorType>(getType());
+  if (failed(verifyDimension(*this, getDim(), result)) ||
+      failed(verifyInRegisters(*this, source, result)))
+    return failure();
+  Layout expected = getCanonicalLayout(result).reduceInWarps(getDim());
+  if (source.getShape() != expected.shape())
+    return emitOpError() << "expected a source of shape [" << expected.shape()
+                         << "], one element per warp along dimension "
+                         << getDim() << ", got [" << source.getShape() << "]";
+  return verifySameLayout(*this, expected, getCanonicalLayout(source),
+                          "the source must have the layout that a reduction "
+                          "within each warp leaves");
+}
+
 void IotaOp::inferResultRanges(ArrayRef<ConstantIntRanges>,
                                SetIntRangeFn setResultRanges) {
   int64_t extent = getType().getDimSize(getDim());

@@ -1,5 +1,6 @@
 //===- DecomposeReductions.cpp - Reductions over several warps ------------===//
 
+#include "WarpExchange.h"
 #include "mlir/IR/Remarks.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 
@@ -15,8 +16,7 @@ using namespace tile;
 /// have combined theirs.
 static constexpr int64_t kCombineCycles = 5, kExchangeCycles = 25;
 
-/// Returns the number of warps that share the dimension `dim` of `tile`.
-static int64_t countWarps(RankedTensorType tile, int64_t dim) {
+int64_t tile::countWarps(RankedTensorType tile, int64_t dim) {
   if (!getLayoutAttr(tile))
     return 1;
   return getCanonicalLayout(tile).reduceInWarps(dim).shape()[dim];
@@ -76,9 +76,16 @@ static Layout divideAmongLanes(const Layout &layout, unsigned dim) {
   return Layout::distributed(registers, lanes, warps, layout.shape());
 }
 
-static void decompose(ReduceOp reduce) {
+RankedTensorType tile::getExchangedType(ReduceOp reduce) {
   auto source = cast<RankedTensorType>(reduce.getSource().getType());
   auto result = cast<RankedTensorType>(reduce.getType());
+  int64_t dim = reduce.getDim(), warps = countWarps(source, dim);
+  Layout all = getCanonicalLayout(result).insertDim(dim, warps);
+  return withLayout(source, divideAmongLanes(all, dim));
+}
+
+static void decompose(ReduceOp reduce) {
+  auto source = cast<RankedTensorType>(reduce.getSource().getType());
   int64_t dim = reduce.getDim(), warps = countWarps(source, dim);
   if (warps == 1)
     return;
@@ -87,12 +94,8 @@ static void decompose(ReduceOp reduce) {
   Location loc = reduce.getLoc();
   Value partial = ReduceInWarpsOp::create(builder, loc, reduce.getKind(),
                                           reduce.getSource(), dim);
-  Value all = ConvertLayoutOp::create(
-      builder, loc,
-      withLayout(source,
-                 divideAmongLanes(
-                     getCanonicalLayout(result).insertDim(dim, warps), dim)),
-      partial);
+  Value all =
+      ConvertLayoutOp::create(builder, loc, getExchangedType(reduce), partial);
   reduce.getSourceMutable().assign(all);
 }
 

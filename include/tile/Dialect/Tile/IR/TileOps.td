@@ -943,6 +943,32 @@ def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure,
   let hasVerifier = 1;
 }
 
+def Tile_BroadcastInWarpsOp : Tile_Op<"broadcast_in_warps", [Pure]> {
+  let summary = "repeats a tile along one dimension within each warp";
+  let description = [{
+    The reverse of `tile.reduce_in_warps`: each warp repeats its own element along
+    `dim` for all elements that it has of the result. No element moves between
+    threads. `tile-join-reductions` creates this operation.
+
+    ```mlir
+    // 4 warps side by side, 8 of 32 columns each.
+    #mma = #tile.mma<"mma.m16n8k16.f16", warps = [1, 4]>
+    #partial = #tile.layout<register = [2 -> d0 * 8], lane = [4 -> 0, 8 -> d0], warp = [4 -> d1]>
+    %t = tile.broadcast_in_warps %part along 1
+        : tensor<16x4xf32, #partial> -> tensor<16x32xf32, #mma>
+    ```
+
+    Both tiles have layouts; that of the source follows from that of the result
+    (Layout::reduceInWarps).
+  }];
+  let arguments = (ins Tile_Tile:$source, ConfinedAttr<I64Attr, [IntNonNegative]>:$dim);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $source `along` $dim attr-dict `:` qualified(type($source)) `->` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_IotaOp : Tile_Op<"iota", [Pure,
     DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>,
     DeclareOpInterfaceMethods<Tile_TileLayoutOpInterface, ["isRematerializable"]>]> {

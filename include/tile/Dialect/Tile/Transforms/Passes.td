@@ -758,6 +758,40 @@ def TileDeferReductions : Pass<"tile-defer-reductions", "::tile::KernelOp"> {
   let dependentDialects = ["::tile::TileDialect", "::mlir::arith::ArithDialect"];
 }
 
+def TileJoinReductions : Pass<"tile-join-reductions", "::tile::KernelOp"> {
+  let summary = "Exchanges the maximum and the sum of a softmax at once (S2)";
+  let description = [{
+    A softmax reduces x to its maximum, and exp(x - maximum) to a sum. If several
+    warps share the dimension, each computes its part of the sum relative to its
+    own maximum, and all exchange both numbers with one barrier instead of two.
+    exp(x - maximum) becomes a product with a number of each warp, exp(maximum of
+    the warp - maximum), and with what other factor each row has.
+
+    The pass takes f32 tiles, `maxnumf` or `maximumf`, `math.exp` or `math.exp2`,
+    a positive, finite constant as scale of the differences, and terms of the sum
+    that are the exponentials or their products with another tile.
+
+    ```mlir
+    %most = tile.reduce maxnumf %x along 1 : ...
+    %d = arith.subf %x, %most_t : ...
+    %e = math.exp %d : ...
+    %sum = tile.reduce addf %e along 1 : ...
+    // becomes
+    %w = tile.reduce_in_warps maxnumf %x along 1 : ...
+    %d = arith.subf %x, %w_t : ...
+    %e = math.exp %d : ...
+    %p = tile.reduce_in_warps addf %e along 1 : ...
+    // %ws and %ps are those of all warps, through shared memory.
+    %most = tile.reduce maxnumf %ws along 1 : ...
+    %f = math.exp %ws_below_most : ...
+    %product = arith.mulf %ps, %f : ...
+    %sum = tile.reduce addf %product along 1 : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 def TileDecomposeReductions : Pass<"tile-decompose-reductions", "::tile::KernelOp"> {
   let summary = "Splits reductions and scans over several warps";
   let description = [{
