@@ -41,8 +41,8 @@ LENGTHS = ("1000", "1024", "2048", "4096", "4099", "4099/4104", "8192", "16384",
 #: Elements of a matrix: more bytes than a second-level cache holds.
 ELEMENTS = 1 << 26
 
-#: Those where a kernel only reads. A copy leaves a part of what it writes in the cache,
-#: and the writes of the flush remain for a kernel that only reads: some 40 MB.
+#: Those where a kernel only reads. A copy leaves some 40 MB of what it writes in the
+#: cache, which is a small part of so many bytes.
 ELEMENTS_READ = 1 << 28
 
 #: Rows that are checked at each end.
