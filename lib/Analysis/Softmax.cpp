@@ -11,10 +11,11 @@
 using namespace mlir;
 using namespace tile;
 
-/// Registers of a thread beside its elements in f32, those for each of four
-/// elements, and those that it takes besides if warps exchange the maximum and
-/// the sum at once. ptxas gives a softmax with 32 elements 48 to 54 registers,
-/// and one with 64 elements 82 to 100; at once 64, and 96 to 127.
+/// A thread has one register for each element in f32, one more for each
+/// kElementsPerRegister elements, and kOtherRegisters. It takes
+/// kJoinedRegisters more if warps exchange the maximum and the sum at once.
+/// ptxas gives a softmax with 32 elements 48 to 54 registers, and one with 64
+/// elements 82 to 100; at once 64, and 96 to 127.
 static constexpr int64_t kOtherRegisters = 8, kJoinedRegisters = 16;
 static constexpr int64_t kElementsPerRegister = 4;
 
@@ -92,6 +93,7 @@ bool tile::paysToJoin(const Chip &chip, int64_t warps, int64_t elements) {
   auto countBlocks = [&](int64_t registers) {
     return countResidentBlocks(chip, each, llvm::alignTo(registers, 8));
   };
-  int64_t registers = elements + elements / kElementsPerRegister + kOtherRegisters;
+  int64_t registers =
+      elements + elements / kElementsPerRegister + kOtherRegisters;
   return countBlocks(registers + kJoinedRegisters) == countBlocks(registers);
 }

@@ -13,7 +13,8 @@
 
 namespace tile {
 
-/// sum(exp(scale * (x - max(x))) * weights) along one dimension of tiles in f32.
+/// sum(exp(scale * (x - max(x))) * weights) along one dimension of tiles in
+/// f32.
 struct Softmax {
   ReduceOp max, sum;
   mlir::arith::SubFOp difference;
@@ -31,8 +32,8 @@ struct Softmax {
   int64_t getDim() const { return ReduceOp(max).getDim(); }
 };
 
-/// Returns the softmax of which `sum` is the sum. Nothing else must use what the
-/// operations between the two reductions compute but the exponentials.
+/// Returns the softmax of which `sum` is the sum. Nothing else must use what
+/// the operations between the two reductions compute but the exponentials.
 std::optional<Softmax> findSoftmax(ReduceOp sum);
 
 /// Returns true if all of `warps` warps should exchange the maximum and the sum

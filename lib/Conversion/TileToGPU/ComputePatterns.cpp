@@ -132,36 +132,39 @@ static LogicalResult convertIota(IotaOp op, IotaOp::Adaptor, Lowering &b) {
                             b, DenseElementsAttr::get(type, distances))));
 }
 
-static LogicalResult
-convertBroadcast(BroadcastOp op, BroadcastOp::Adaptor operands, Lowering &b) {
+/// Repeats elements of a thread: `project` turns coordinates of the result into
+/// those of the source.
+static Value repeat(Value vector, const Layout &source, const Layout &result,
+                    llvm::function_ref<void(Coordinates &)> project,
+                    Lowering &b) {
   std::map<Coordinates, int64_t> registers;
-  for (auto [r, coordinates] :
-       llvm::enumerate(registerCoordinates(layoutOf(op.getSource()))))
+  for (auto [r, coordinates] : llvm::enumerate(registerCoordinates(source)))
     registers.try_emplace(coordinates, r);
   SmallVector<int64_t> indices;
-  for (Coordinates coordinates :
-       registerCoordinates(layoutOf(op.getResult()))) {
-    coordinates.erase(coordinates.begin() + op.getDim());
+  for (Coordinates coordinates : registerCoordinates(result)) {
+    project(coordinates);
     indices.push_back(registers.at(coordinates));
   }
-  return b.replace(op, shuffle(b, operands.getSource(), indices));
+  return shuffle(b, vector, indices);
+}
+
+static LogicalResult
+convertBroadcast(BroadcastOp op, BroadcastOp::Adaptor operands, Lowering &b) {
+  return b.replace(
+      op, repeat(
+              operands.getSource(), layoutOf(op.getSource()),
+              layoutOf(op.getResult()),
+              [&](Coordinates &c) { c.erase(c.begin() + op.getDim()); }, b));
 }
 
 static LogicalResult
 convertBroadcastInWarps(BroadcastInWarpsOp op,
                         BroadcastInWarpsOp::Adaptor operands, Lowering &b) {
-  std::map<Coordinates, int64_t> registers;
-  for (auto [r, coordinates] :
-       llvm::enumerate(registerCoordinates(layoutOf(op.getSource()))))
-    registers.try_emplace(coordinates, r);
-  SmallVector<int64_t> indices;
-  for (Coordinates coordinates :
-       registerCoordinates(layoutOf(op.getResult()))) {
-    // A warp has one element along the dimension.
-    coordinates[op.getDim()] = 0;
-    indices.push_back(registers.at(coordinates));
-  }
-  return b.replace(op, shuffle(b, operands.getSource(), indices));
+  // A warp has one element along the dimension.
+  return b.replace(op, repeat(
+                           operands.getSource(), layoutOf(op.getSource()),
+                           layoutOf(op.getResult()),
+                           [&](Coordinates &c) { c[op.getDim()] = 0; }, b));
 }
 
 /// Only the layout changes: the vector, or the parts of a buffer, stay as they

@@ -86,8 +86,7 @@ RankedTensorType Joiner::getSharedType() const {
   for (int64_t dim = partial.getRank(); dim-- > 0;)
     if (dim != softmax.getDim())
       order.push_back(dim);
-  return withLayout(partial,
-                    PaddedAttr::get(partial.getContext(), 0, order));
+  return withLayout(partial, PaddedAttr::get(partial.getContext(), 0, order));
 }
 
 /// Replaces the uses of the exponentials by those of `terms`, which are
@@ -96,8 +95,7 @@ RankedTensorType Joiner::getSharedType() const {
 void Joiner::replaceExponentials(Value terms) {
   Value exponentials = softmax.exponential->getResult(0);
   Value all;
-  for (OpOperand &use :
-       llvm::make_early_inc_range(exponentials.getUses())) {
+  for (OpOperand &use : llvm::make_early_inc_range(exponentials.getUses())) {
     Operation *user = use.getOwner();
     if (user == softmax.sum || user == softmax.weighted)
       continue;
@@ -109,8 +107,8 @@ void Joiner::replaceExponentials(Value terms) {
       b.setInsertionPoint(product);
       Value factor =
           arith::MulFOp::create(b, correction, spread(number.getSource()));
-      rewriter.replaceOp(product, arith::MulFOp::create(
-                                      b, terms, spreadInWarps(factor)));
+      rewriter.replaceOp(
+          product, arith::MulFOp::create(b, terms, spreadInWarps(factor)));
       continue;
     }
     if (!all) {
@@ -155,9 +153,9 @@ void Joiner::run() {
       ReduceOp::create(b, max.getType(), max.getKind(), allMost, dim);
   Value corrections = emitExponential(
       limit(allMost), BroadcastOp::create(b, exchanged, rowMost, dim));
-  Value rowSum = ReduceOp::create(
-      b, sum.getType(), arith::AtomicRMWKind::addf,
-      arith::MulFOp::create(b, allParts, corrections), dim);
+  Value rowSum =
+      ReduceOp::create(b, sum.getType(), arith::AtomicRMWKind::addf,
+                       arith::MulFOp::create(b, allParts, corrections), dim);
   correction = emitExponential(reference, spread(rowMost));
   replaceExponentials(terms);
   rewriter.replaceAllUsesWith(max.getResult(), rowMost);
@@ -188,9 +186,9 @@ struct JoinReductions : tile::impl::TileJoinReductionsBase<JoinReductions> {
           !paysToJoin(*chip, getOperation().getNumWarps(),
                       getCanonicalLayout(tile).axisSize(kRegister)))
         continue;
-      remark::passed(reduce->getLoc(), remark::RemarkOpts::name(
-                                           "reductions-joined")
-                                           .category("tile-join-reductions"))
+      remark::passed(reduce->getLoc(),
+                     remark::RemarkOpts::name("reductions-joined")
+                         .category("tile-join-reductions"))
           << remark::reason("warps exchange their maxima and their sums at "
                             "once");
       // Each reduction belongs to one softmax: its maximum is erased.
