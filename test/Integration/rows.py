@@ -25,6 +25,39 @@ def steps(extents: str, elements: int, warps: int, *kernels: str) -> str:
     return "; ".join(f"@{k}: params = {{{params}}}, warps = {warps}" for k in kernels)
 
 
+def joined_program(shape: "tuple[int, int]", dim: int, warps: int, kind: str) -> str:
+    """Returns a program that stores e + e * sum, the sum of the products of e and w, and
+    the maximum of x, where e = exp((x - maximum) / 2), along a dimension."""
+    size, rows = f"{shape[0]}x{shape[1]}xf32", f"{shape[1 - dim]}xf32"
+    return f"""
+!b = !tile.buffer<{size}, #tile.strided<[{shape[1]}, 1]>, global>
+!r = !tile.buffer<{rows}, #tile.strided<[1]>, global>
+!t = tensor<{size}>
+!n = tensor<{rows}>
+tile.kernel @k(%x: !b, %w: !b, %y: !b, %s: !r, %m: !r) attributes {{num_warps = {warps} : i32}} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.load %x[%c0, %c0] : !b -> !t
+  %u = tile.load %w[%c0, %c0] : !b -> !t
+  %half = arith.constant dense<0.5> : !t
+  %most = tile.reduce {kind} %t along {dim} : !t -> !n
+  %most_t = tile.broadcast %most along {dim} : !n -> !t
+  %below = arith.subf %t, %most_t : !t
+  %scaled = arith.mulf %below, %half : !t
+  %e = math.exp %scaled : !t
+  %weighted = arith.mulf %e, %u : !t
+  %sum = tile.reduce addf %weighted along {dim} : !t -> !n
+  %sum_t = tile.broadcast %sum along {dim} : !n -> !t
+  %product = arith.mulf %e, %sum_t : !t
+  %all = arith.addf %product, %e : !t
+  tile.store %all, %y[%c0, %c0] : !t, !b
+  tile.store %sum, %s[%c0] : !n, !r
+  tile.store %most, %m[%c0] : !n, !r
+}}
+"""
+
+
 class Tests(ProgramSuite):
     """The tests of rows."""
 
@@ -32,6 +65,7 @@ class Tests(ProgramSuite):
         "softmax",
         "softmax_rows",
         "softmax_exchange",
+        "joined_reductions",
         "rmsnorm",
         "cross_entropy",
     )
@@ -116,6 +150,28 @@ class Tests(ProgramSuite):
             self.run(example("softmax_rows"), chip, x, y, x.clone(), self.rows(*x.shape, x.stride(0)),
                      schedule=schedule)
             self.compare_rows(y, x.double().softmax(-1))
+
+    def joined_reductions(self, chip):
+        """Maxima and sums of exponentials along either dimension, with weights, other
+        uses of the exponentials, and warps that have none but -inf."""
+        import torch
+
+        for rows, dim, warps, kind in (
+            (1, 1, 16, "maxnumf"), (4, 1, 8, "maximumf"), (8, 1, 16, "maxnumf"), (4, 0, 8, "maxnumf"),
+        ):  # fmt: skip
+            shape = (rows, 4096) if dim else (4096, rows)
+            x, w = (self.normal(shape, "float32", seed).detach() for seed in (1, 2))
+            x.select(1 - dim, 0)[:3000] = float("-inf")
+            x.select(1 - dim, rows - 1)[4000] = 300
+            y, total, most = self.blank(*shape), self.blank(rows), self.blank(rows)
+            self.run(joined_program(shape, dim, warps, kind), chip, x, w, y, total, most)
+            maxima = x.double().amax(dim, keepdim=True)
+            e = (0.5 * (x.double() - maxima)).exp()
+            sums = (e * w.double()).sum(dim, keepdim=True)
+            assert torch.equal(most.double(), maxima.flatten()), "the maxima differ"
+            scale = (e * w.double()).abs().sum(dim).max().item()
+            self.compare(total, sums.flatten(), 1e-6 * scale)
+            self.compare(y, e * (1 + sums), 1e-6 * (1 + scale))
 
     def rmsnorm(self, chip):
         """RMSNorm of rows of any length, and its gradients, twice the same bits."""
