@@ -203,14 +203,19 @@ static void rewritePositive(const ScaledReduction &scaled,
   rewriter.replaceAllUsesExcept(result, most, most.getDefiningOp());
 }
 
-/// Returns the scaled reductions in `root`.
-static SmallVector<ScaledReduction> collect(Operation *root) {
-  SmallVector<ScaledReduction> found;
+/// Calls `visit` with the scaled reductions in `root`. It may rewrite them: two
+/// reductions may share an addition, which only one of them replaces.
+static void
+forEachScaled(Operation *root,
+              llvm::function_ref<void(const ScaledReduction &)> visit) {
+  SmallVector<Operation *> reductions;
   root->walk([&](Operation *op) {
-    if (std::optional<ScaledReduction> scaled = match(op))
-      found.push_back(std::move(*scaled));
+    if (match(op))
+      reductions.push_back(op);
   });
-  return found;
+  for (Operation *op : reductions)
+    if (std::optional<ScaledReduction> scaled = match(op))
+      visit(*scaled);
 }
 
 /// Returns true if products of a loop are in flight beside other work.
@@ -223,22 +228,26 @@ static bool hasAsyncProducts(scf::ForOp loop) {
 }
 
 /// Gives a loop a copy for positive, finite scales. Returns false, and changes
-/// nothing, if a scale is computed in the loop or is another constant.
+/// nothing, if a scale is computed in the loop or is another constant, or if
+/// the loop carries a product in flight: no branch may continue one.
 static bool version(scf::ForOp loop, IRRewriter &rewriter) {
+  if (llvm::any_of(loop.getResultTypes(), llvm::IsaPred<PendingType>))
+    return false;
   llvm::SetVector<Value> scales;
-  for (const ScaledReduction &scaled : collect(loop)) {
+  bool isKnown = true;
+  forEachScaled(loop, [&](const ScaledReduction &scaled) {
     SplatElementsAttr elements;
     if (matchPattern(scaled.splat, m_Constant(&elements))) {
       auto scale = elements.getSplatValue<APFloat>();
-      if (!scale.isFiniteNonZero() || scale.isNegative())
-        return false;
-      continue;
+      isKnown &= scale.isFiniteNonZero() && !scale.isNegative();
+      return;
     }
     Value scale = scaled.splat.getDefiningOp<tensor::SplatOp>().getInput();
-    if (!loop.isDefinedOutsideOfLoop(scale))
-      return false;
+    isKnown &= loop.isDefinedOutsideOfLoop(scale);
     scales.insert(scale);
-  }
+  });
+  if (!isKnown)
+    return false;
   scf::ForOp positive = loop;
   if (!scales.empty()) {
     rewriter.setInsertionPoint(loop);
@@ -263,8 +272,9 @@ static bool version(scf::ForOp loop, IRRewriter &rewriter) {
     rewriter.moveOpBefore(loop, choice.elseBlock(), choice.elseBlock()->end());
     end(choice.elseBlock(), loop);
   }
-  for (const ScaledReduction &scaled : collect(positive))
+  forEachScaled(positive, [&](const ScaledReduction &scaled) {
     rewritePositive(scaled, rewriter);
+  });
   return true;
 }
 
@@ -281,12 +291,12 @@ void ScaleAfterReduction::runOnOperation() {
   for (scf::ForOp loop : loops)
     if (version(loop, rewriter))
       done.insert(loop);
-  for (const ScaledReduction &scaled : collect(getOperation())) {
+  forEachScaled(getOperation(), [&](const ScaledReduction &scaled) {
     bool isDone = false;
     for (auto loop = scaled.reduce->getParentOfType<scf::ForOp>(); loop;
          loop = loop->getParentOfType<scf::ForOp>())
       isDone |= done.contains(loop);
     if (!isDone && !scaled.getMask())
       rewrite(scaled, rewriter);
-  }
+  });
 }

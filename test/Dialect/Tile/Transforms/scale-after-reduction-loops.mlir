@@ -165,3 +165,31 @@ tile.kernel @computed(%n: index) attributes {num_warps = 4 : i32} {
     "test.use"(%1) : (!row) -> ()
   }
 }
+
+// No branch may continue a product in flight, which this loop carries.
+// CHECK-LABEL: tile.kernel @carried(
+// CHECK: tile.dot async
+// CHECK-NOT: scf.if
+// CHECK: scf.for
+// CHECK: tile.await
+// CHECK: scf.if
+// CHECK-NOT: scf.for
+tile.kernel @carried(%scale: f32, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : !s
+  %splat = tensor.splat %scale : !s
+  %t = tile.alloc : !tile
+  %first = tile.dot async %t, %t, %zero : !tile, !tile -> !tile.pending<!s>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%p = %first) -> (!tile.pending<!s>) {
+    %s = tile.await %p : !tile.pending<!s>
+    %0 = arith.mulf %s, %splat : !s
+    %1 = tile.reduce maxnumf %0 along 1 : !s -> !row
+    "test.use"(%1) : (!row) -> ()
+    %next = tile.dot async %t, %t, %zero : !tile, !tile -> !tile.pending<!s>
+    scf.yield %next : !tile.pending<!s>
+  }
+  %last = tile.await %r : !tile.pending<!s>
+  "test.use"(%last) : (!s) -> ()
+}

@@ -113,3 +113,23 @@ tile.kernel @unchanged(%scale: f32) attributes {num_warps = 4 : i32} {
   "test.use"(%sum, %read, %exp, %subtracted, %difference, %twice, %double, %nan, %varied, %short)
       : (!row, !row, !s, !row, !s, !row, !s, !row, !row, tensor<64xf16>) -> ()
 }
+
+// Two products with one addition: the first one becomes an FMA, the second one stays.
+// CHECK-LABEL: tile.kernel @shared_addition
+// CHECK: %[[KEPT:.+]] = arith.mulf %{{.+}}, %{{.+}} : tensor<64x64xf32>
+// CHECK: scf.if
+// CHECK: tile.reduce maxnumf %[[KEPT]] along 1
+// CHECK-NOT: scf.if
+// CHECK: math.fma %{{.+}}, %{{.+}}, %[[KEPT]]
+tile.kernel @shared_addition(%scale: f32) attributes {num_warps = 4 : i32} {
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %scores:2 = "test.scores"() : () -> (!s, !s)
+  %splat = tensor.splat %scale : !s
+  %first = arith.mulf %scores#0, %splat : !s
+  %second = arith.mulf %scores#1, %splat : !s
+  %0 = tile.reduce maxnumf %first along 1 : !s -> !row
+  %1 = tile.reduce maxnumf %second along 1 : !s -> !row
+  %sum = arith.addf %first, %second : !s
+  "test.use"(%0, %1, %sum) : (!row, !row, !s) -> ()
+}

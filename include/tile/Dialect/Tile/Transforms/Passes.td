@@ -1561,7 +1561,8 @@ def TileScaleAfterReduction
     instead of a branch: ptxas schedules nothing across a branch, and moves the
     wait for a product in flight to its end. In the copy, the scale also moves
     behind selections of elements of the product and of zeros or infinities, as
-    masks have them. The pass copies the outermost loop that has such products.
+    masks have them. The pass copies the outermost loop that has such products,
+    unless it carries one.
 
     ```mlir output
     %product = arith.mulf %scores, %scales : tensor<128x64xf32, #mma>
