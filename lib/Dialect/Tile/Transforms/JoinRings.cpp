@@ -12,6 +12,11 @@
 // * its slot is released before that of the holder, or soon after it. A fenced
 //   release of the holder is delayed until the next await.
 //
+// Where all slots of a group are taken one right after the other, the smallest
+// copy starts first. On an H200, with B first, bf16 products with smaller tiles
+// of B than of A were 1.8 percent faster, and those with larger ones 0.9 percent
+// slower (docs/notes/hopper-gemm.md).
+//
 //===----------------------------------------------------------------------===//
 
 #include "JoinRings.h"
@@ -41,6 +46,7 @@ public:
   bool tryToJoin(RingGroup &group, const RingGroup &other);
   SmallVector<RingReleaseOp> findLast(const RingGroup &group);
   bool mayArriveWith(RingCreateOp ring, ArrayRef<RingReleaseOp> last);
+  void orderCopies(const RingGroup &group);
   RingUses &getUses(RingCreateOp ring) { return uses[ring]; }
 
 private:
@@ -272,6 +278,38 @@ bool RingJoiner::mayArriveWith(RingCreateOp ring,
                       });
 }
 
+/// Moves smaller copies in front of larger ones if the slots of all rings are
+/// taken one right after the other.
+void RingJoiner::orderCopies(const RingGroup &group) {
+  RingUses &outer = uses[group.front()];
+  for (RingCreateOp ring : ArrayRef(group).drop_front())
+    for (auto [first, read] : llvm::zip_equal(outer.reads, uses[ring].reads))
+      if (!areNear(first, read, isPassiveOr<RingTakeOp, RingSkipOp>))
+        return;
+  for (size_t number = 0;
+       group.size() > 1 && number < outer.acquires.size(); ++number) {
+    SmallVector<RingAcquireOp> fills;
+    for (RingCreateOp ring : group)
+      fills.push_back(uses[ring].acquires[number]);
+    llvm::sort(fills, [](RingAcquireOp x, RingAcquireOp y) {
+      int64_t bytes = countBytes(getRingOf(x)), other = countBytes(getRingOf(y));
+      return bytes == other ? x->isBeforeInBlock(y) : bytes < other;
+    });
+    // Behind the last copy, where the operands of all are computed.
+    SmallVector<Operation *> copies;
+    for (RingAcquireOp fill : fills)
+      copies.push_back(*fill.getSlot().user_begin());
+    Operation *end = *llvm::max_element(copies, [](Operation *x, Operation *y) {
+      return x->isBeforeInBlock(y);
+    });
+    end = end->getNextNode();
+    for (auto [fill, copy] : llvm::zip_equal(fills, copies)) {
+      fill->moveBefore(end);
+      copy->moveBefore(end);
+    }
+  }
+}
+
 void JoinedRings::join(KernelOp kernel, ArrayRef<RingCreateOp> rings,
                        const Chip &chip) {
   RingJoiner joiner(kernel, rings, chip);
@@ -293,6 +331,7 @@ void JoinedRings::join(KernelOp kernel, ArrayRef<RingCreateOp> rings,
   }
 
   for (const RingGroup &group : groups) {
+    joiner.orderCopies(group);
     RingCreateOp holder = group.front();
     fills[holder] = group.size();
     // The first acquire of each number waits.

@@ -1267,7 +1267,8 @@ def TileLowerRings : Pass<"tile-lower-rings", "::tile::KernelOp"> {
     holder, is taken first. The slots of the others are taken right after that of
     the holder, or later if their copies take less time than a wait or start
     before those of the holder. They are released before that of the holder or
-    soon after it. Releases that follow each other soon are one arrival.
+    soon after it. Releases that follow each other soon are one arrival. Copies
+    to slots that are taken right after each other start with the smallest one.
 
     | operation | becomes, with mbarriers |
     |---|---|
