@@ -29,7 +29,7 @@ static constexpr int64_t kManyBlocks = 4;
 /// place of more blocks. The times of shared iterations are underestimated
 /// where reads of memory are the bound, and those of loops over works are, too.
 static constexpr double kLeastSharedGain = 0.02, kLeastClusterGain = 0.05,
-                        kLeastSplitGain = 0.06, kLeastNextWorkGain = 0.03;
+                        kLeastSplitGain = 0.065, kLeastNextWorkGain = 0.03;
 
 /// Of this many candidates with products, at least one lets blocks share the
 /// iterations of a tile, and at least one does not.

@@ -14,13 +14,11 @@ using namespace mlir;
 using namespace tile;
 
 /// Bytes of the widest request of TMA: rows of a tile with a narrower swizzle
-/// arrive in several requests, each of which costs more than its share of the
-/// bytes. A request of 64 bytes costs 0.9 times as much as one of 128.
+/// arrive in several requests, each of which costs as much as a wide one.
 static constexpr int64_t kRequestBytes = 128;
-static constexpr double kNarrowPower = 0.85;
 
 /// The share of the cycles of other writes that TMA takes of shared memory.
-static constexpr double kBulkWriteShare = 0.5;
+static constexpr double kBulkWriteShare = 0.2;
 
 /// Cycles of an exchange between the lanes of a warp, those that each warp of a
 /// block adds, and those of the way between blocks of a cluster
@@ -204,7 +202,7 @@ std::optional<double> Predictor::getRequestCost(LoadOp load) const {
       while (request > 16 && row % request != 0)
         request /= 2;
       cost = std::max(cost.value_or(1),
-                      std::pow(double(kRequestBytes) / request, kNarrowPower));
+                      double(kRequestBytes) / request);
     }
   return cost;
 }
@@ -284,6 +282,15 @@ void Predictor::visit(Operation *op, Work &work) {
     at(work.units, CostUnit::Shared) +=
         bytes * (requests ? kBulkWriteShare : 1) / rates.sharedBytes;
     work.copiedBytes += bytes;
+    double source = countBufferBytes(load.getBuffer());
+    if (work.firstBytes == 0 || bytes < work.firstBytes) {
+      work.firstBytes = bytes;
+      work.firstSource = source;
+    }
+    if (source > work.largestSource) {
+      work.largestSource = source;
+      work.reads = bytes * times * programs / source;
+    }
     int64_t size = countElements(load.getType());
     // tile-pad-extents grows an extent whose elements threads do not divide.
     isPadded |= size % (candidate.warps * chip.warpSize) != 0 &&

@@ -13,12 +13,12 @@ using namespace tile;
 /// The exponent of the p-norm that adds the cycles of units. It is fitted, with
 /// the constants below, to forward kernels of attention and to matrix products
 /// on an H200 (docs/notes/cost-model.md).
-static constexpr double kOverlap = 7;
+static constexpr double kOverlap = 7.5;
 
 /// Bytes a clock that one multiprocessor can receive from the second-level
 /// cache if others leave the cache idle, and those that the threads of a
 /// program without products receive.
-static constexpr double kPortBytes = 86, kLoadBytes = 64;
+static constexpr double kPortBytes = 90, kLoadBytes = 64;
 
 /// The share of the rate of global memory that kernels reach, and the exponent
 /// of the p-norm of its cycles and those of the blocks: in programs with
@@ -54,7 +54,18 @@ static constexpr double kPlainBlockCycles = 500, kClusterCycles = 1000;
 /// Neighbours that read the same bytes at the same time share the way to the
 /// second-level cache. The n blocks of a cluster that share iterations read
 /// different bytes, and what they read takes n^kUnsharedReads times as long.
-static constexpr double kUnsharedReads = 0.4;
+static constexpr double kUnsharedReads = 0.46;
+
+/// The smallest copy of an iteration starts first (tile-lower-rings). Where that
+/// is not a tile of the largest buffer, and more than kPairedReads blocks read
+/// the same part of that one, reads take longer by this share. Fitted to matrix
+/// products on an H200 (docs/notes/cost-model.md).
+static constexpr double kLateReads = 0.13, kPairedReads = 2;
+
+/// Global memory waits for the end of the last block: for its last copies by
+/// this share of their time, and by these cycles for each element of its result.
+/// Fitted, too.
+static constexpr double kLastCopies = 0.25, kLastStores = 0.02;
 
 StringRef tile::stringify(CostUnit unit) {
   static constexpr StringRef names[] = {
@@ -118,6 +129,14 @@ double Predictor::getLoadCycles(const Work &work) const {
   return work.loadsAhead ? cycles / 2 : cycles;
 }
 
+/// Returns the cycles in which the second-level cache serves a block.
+double Predictor::getCacheCycles(const Work &work) const {
+  double cycles = work.units[unsigned(CostUnit::Cache)] / cacheGain;
+  bool isLate =
+      work.firstSource < work.largestSource && work.reads > kPairedReads;
+  return isLate ? cycles * (1 + kLateReads) : cycles;
+}
+
 /// Returns the cycles of `work` if `blocks` blocks run on a multiprocessor.
 double Predictor::getTime(const Work &work, int64_t blocks,
                           const Cost &cost) const {
@@ -125,7 +144,7 @@ double Predictor::getTime(const Work &work, int64_t blocks,
   auto add = [&](double cycles) { sum += std::pow(cycles, kOverlap); };
   // Each block of a cluster has its part of the work of all threads.
   double share = double(blocks) / clusterBlocks;
-  double cache = work.units[unsigned(CostUnit::Cache)] / cacheGain;
+  double cache = getCacheCycles(work);
   add(cache * share);
   bool isChain = work.chainedRegisters > 0;
   for (unsigned unit = 0; unit < kCostUnits; ++unit)
@@ -253,6 +272,7 @@ Refusal Predictor::run(Cost &cost) {
   cacheGain = getCacheGain(cost.blocks);
   if (candidate.splitsInCluster)
     cacheGain *= std::pow(double(*candidate.split), -kUnsharedReads);
+  programs = cost.blocks / clusterBlocks;
   Work work;
   visit(kernel.getBody().front(), work);
   cost.isPadded = isPadded;
@@ -262,7 +282,6 @@ Refusal Predictor::run(Cost &cost) {
     return refusal;
   work.loadsAhead = cost.loadsNextWork;
   addTotals(work, 1, cost);
-  double programs = cost.blocks / clusterBlocks;
   cost.cacheBytes =
       cost.units[unsigned(CostUnit::Cache)] * rates.cacheBytes * programs;
   double memoryBytes = countMemoryBytes(programs);
@@ -299,7 +318,10 @@ Refusal Predictor::run(Cost &cost) {
   double memory =
       memoryBytes / (double(chip.processors) * rates.memoryBytes * share);
   if (facts.hasProducts)
-    memory *= getQueueFactor(work, cost);
+    memory =
+        memory * getQueueFactor(work, cost) +
+        kLastCopies * countStageBytes(work) / (rates.cacheBytes * cacheGain) +
+        kLastStores * work.storedElements;
   // The blocks of several clusters wait at different times.
   bool waits =
       cost.loadsNextWork || llvm::any_of(work.loops, [](const Work &loop) {

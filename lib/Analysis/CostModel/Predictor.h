@@ -59,6 +59,10 @@ private:
     /// Bytes that are copied to shared memory ahead, and elements that are
     /// stored to global memory.
     double copiedBytes = 0, storedElements = 0;
+    /// Of the tiles that it copies: the bytes of the smallest one, whose copy
+    /// starts first, and of its buffer; those of the largest buffer, and how
+    /// often all blocks read that one.
+    double firstBytes = 0, firstSource = 0, largestSource = 0, reads = 0;
     /// Cycles in which one warpgroup occupies the matrix unit, and its other
     /// work.
     double products = 0, others = 0;
@@ -126,6 +130,7 @@ private:
   double getSumTime(double blocks) const;
   double getSharedTime(const Work &work, const Cost &cost) const;
   double getCacheGain(double blocks) const;
+  double getCacheCycles(const Work &work) const;
   int64_t countChained(const Work &work) const;
   Refusal checkElements() const;
   Refusal checkDivision() const;
@@ -176,6 +181,8 @@ private:
   llvm::MapVector<mlir::Value, double> moved;
   /// Iterations of the loops that are being visited.
   double times = 1;
+  /// Blocks of the launch, of those of a cluster one.
+  double programs = 0;
   /// The rate of the second-level cache relative to that with all
   /// multiprocessors.
   double cacheGain = 1;

@@ -13,15 +13,15 @@ using namespace mlir;
 using namespace tile;
 
 /// Cycles from the end of the blocks to that of the kernel that adds their
-/// sums, without those of its reads.
-static constexpr double kSumCycles = 4700;
+/// sums, and those for each sum, without those of its reads.
+static constexpr double kSumCycles = 5300, kPartCycles = 30;
 
 /// Cycles of the two barriers of a cluster that exchanges sums, which wait for
 /// the slowest of its blocks: those of a block, and those for each block. The
 /// bytes that a multiprocessor reads in a cycle from the shared memory of
 /// others.
-static constexpr double kClusterSumCycles = 500, kClusterBlockCycles = 850;
-static constexpr double kClusterBytes = 14;
+static constexpr double kClusterSumCycles = 500, kClusterBlockCycles = 940;
+static constexpr double kClusterBytes = 22;
 
 /// Refuses clusters whose blocks cannot divide the rows of the sums.
 Refusal Predictor::checkCluster() {
@@ -63,7 +63,8 @@ double Predictor::getSumTime(double blocks) const {
     bytes += countElements(result.getType()) * sizeof(float);
   double each = std::ceil(blocks / chip.processors);
   double rate = rates.cacheBytes * getCacheGain(blocks);
-  return kSumCycles + each * bytes * *candidate.split / rate;
+  return kSumCycles +
+         *candidate.split * (kPartCycles + each * bytes / rate);
 }
 
 /// Returns the cycles in which the blocks share the iterations of the tiles
