@@ -13,7 +13,7 @@ using namespace tile;
 /// The exponent of the p-norm that adds the cycles of units. It is fitted, with
 /// the constants below, to forward kernels of attention and to matrix products
 /// on an H200 (docs/notes/cost-model.md).
-static constexpr double kOverlap = 7.5;
+static constexpr double kOverlap = 7;
 
 /// Bytes a clock that one multiprocessor can receive from the second-level
 /// cache if others leave the cache idle, and those that the threads of a
@@ -58,14 +58,15 @@ static constexpr double kUnsharedReads = 0.46;
 
 /// The smallest copy of an iteration starts first (tile-lower-rings). Where that
 /// is not a tile of the largest buffer, and more than kPairedReads blocks read
-/// the same part of that one, reads take longer by this share. Fitted to matrix
-/// products on an H200 (docs/notes/cost-model.md).
+/// the same part of that one, reads take longer by this share, unless the matrix
+/// unit takes longer still. Fitted to matrix products on an H200
+/// (docs/notes/cost-model.md).
 static constexpr double kLateReads = 0.13, kPairedReads = 2;
 
 /// Global memory waits for the end of the last block: for its last copies by
 /// this share of their time, and by these cycles for each element of its result.
 /// Fitted, too.
-static constexpr double kLastCopies = 0.25, kLastStores = 0.02;
+static constexpr double kLastCopies = 0.14, kLastStores = 0.02;
 
 StringRef tile::stringify(CostUnit unit) {
   static constexpr StringRef names[] = {
@@ -132,8 +133,9 @@ double Predictor::getLoadCycles(const Work &work) const {
 /// Returns the cycles in which the second-level cache serves a block.
 double Predictor::getCacheCycles(const Work &work) const {
   double cycles = work.units[unsigned(CostUnit::Cache)] / cacheGain;
-  bool isLate =
-      work.firstSource < work.largestSource && work.reads > kPairedReads;
+  bool isLate = work.firstSource < work.largestSource &&
+                work.reads > kPairedReads &&
+                cycles > work.units[unsigned(CostUnit::Matrix)];
   return isLate ? cycles * (1 + kLateReads) : cycles;
 }
 

@@ -14,14 +14,14 @@ using namespace tile;
 
 /// Cycles from the end of the blocks to that of the kernel that adds their
 /// sums, and those for each sum, without those of its reads.
-static constexpr double kSumCycles = 5300, kPartCycles = 30;
+static constexpr double kSumCycles = 5200, kPartCycles = 30;
 
 /// Cycles of the two barriers of a cluster that exchanges sums, which wait for
 /// the slowest of its blocks: those of a block, and those for each block. The
 /// bytes that a multiprocessor reads in a cycle from the shared memory of
 /// others.
-static constexpr double kClusterSumCycles = 500, kClusterBlockCycles = 940;
-static constexpr double kClusterBytes = 22;
+static constexpr double kClusterSumCycles = 500, kClusterBlockCycles = 800;
+static constexpr double kClusterBytes = 20;
 
 /// Refuses clusters whose blocks cannot divide the rows of the sums.
 Refusal Predictor::checkCluster() {
