@@ -201,8 +201,7 @@ std::optional<double> Predictor::getRequestCost(LoadOp load) const {
       int64_t request = kRequestBytes;
       while (request > 16 && row % request != 0)
         request /= 2;
-      cost = std::max(cost.value_or(1),
-                      double(kRequestBytes) / request);
+      cost = std::max(cost.value_or(1), double(kRequestBytes) / request);
     }
   return cost;
 }

@@ -56,16 +56,16 @@ static constexpr double kPlainBlockCycles = 500, kClusterCycles = 1000;
 /// different bytes, and what they read takes n^kUnsharedReads times as long.
 static constexpr double kUnsharedReads = 0.46;
 
-/// The smallest copy of an iteration starts first (tile-lower-rings). Where that
-/// is not a tile of the largest buffer, and more than kPairedReads blocks read
-/// the same part of that one, reads take longer by this share, unless the matrix
-/// unit takes longer still. Fitted to matrix products on an H200
+/// The smallest copy of an iteration starts first (tile-lower-rings). Where
+/// that is not a tile of the largest buffer, and more than kPairedReads blocks
+/// read the same part of that one, reads take longer by this share, unless the
+/// matrix unit takes longer still. Fitted to matrix products on an H200
 /// (docs/notes/cost-model.md).
 static constexpr double kLateReads = 0.13, kPairedReads = 2;
 
 /// Global memory waits for the end of the last block: for its last copies by
-/// this share of their time, and by these cycles for each element of its result.
-/// Fitted, too.
+/// this share of their time, and by these cycles for each element of its
+/// result. Fitted, too.
 static constexpr double kLastCopies = 0.14, kLastStores = 0.02;
 
 StringRef tile::stringify(CostUnit unit) {

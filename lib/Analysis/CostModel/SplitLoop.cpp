@@ -63,8 +63,7 @@ double Predictor::getSumTime(double blocks) const {
     bytes += countElements(result.getType()) * sizeof(float);
   double each = std::ceil(blocks / chip.processors);
   double rate = rates.cacheBytes * getCacheGain(blocks);
-  return kSumCycles +
-         *candidate.split * (kPartCycles + each * bytes / rate);
+  return kSumCycles + *candidate.split * (kPartCycles + each * bytes / rate);
 }
 
 /// Returns the cycles in which the blocks share the iterations of the tiles

@@ -14,8 +14,8 @@
 //
 // Where all slots of a group are taken one right after the other, the smallest
 // copy starts first. On an H200, with B first, bf16 products with smaller tiles
-// of B than of A were 1.8 percent faster, and those with larger ones 0.9 percent
-// slower (docs/notes/hopper-gemm.md).
+// of B than of A were 1.8 percent faster, and those with larger ones 0.9
+// percent slower (docs/notes/hopper-gemm.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -286,13 +286,14 @@ void RingJoiner::orderCopies(const RingGroup &group) {
     for (auto [first, read] : llvm::zip_equal(outer.reads, uses[ring].reads))
       if (!areNear(first, read, isPassiveOr<RingTakeOp, RingSkipOp>))
         return;
-  for (size_t number = 0;
-       group.size() > 1 && number < outer.acquires.size(); ++number) {
+  for (size_t number = 0; group.size() > 1 && number < outer.acquires.size();
+       ++number) {
     SmallVector<RingAcquireOp> fills;
     for (RingCreateOp ring : group)
       fills.push_back(uses[ring].acquires[number]);
     llvm::sort(fills, [](RingAcquireOp x, RingAcquireOp y) {
-      int64_t bytes = countBytes(getRingOf(x)), other = countBytes(getRingOf(y));
+      int64_t bytes = countBytes(getRingOf(x)),
+              other = countBytes(getRingOf(y));
       return bytes == other ? x->isBeforeInBlock(y) : bytes < other;
     });
     // Behind the last copy, where the operands of all are computed.
