@@ -299,6 +299,13 @@ SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
   for (const Candidate &candidate : listCandidates(kernel, refusal))
     if (Refusal wrong = ranking.add(candidate))
       refusal = describe(candidate) + ": " + *wrong;
+  // A chip of several dies has an order of its own.
+  for (auto &[candidate, cost, number] : ranking.ranked) {
+    candidate.isLine = cost.isLine && chip.dies == 1;
+    candidate.isOneWave = cost.isGridKnown && cost.hasRoles &&
+                          !candidate.splitsInCluster &&
+                          cost.blocks <= chip.processors;
+  }
   double least = std::numeric_limits<double>::infinity();
   for (const RankedCandidate &ranked : ranking.ranked)
     if (!ranked.cost.isPadded)
@@ -341,5 +348,7 @@ std::string tile::describe(const Candidate &candidate) {
                           : "") +
          (candidate.streamK
               ? ", stream_k = " + std::to_string(*candidate.streamK)
-              : "");
+              : "") +
+         (candidate.isLine ? ", order = plain" : "") +
+         (candidate.isOneWave ? ", work_stages = 0" : "");
 }

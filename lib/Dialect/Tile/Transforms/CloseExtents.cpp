@@ -183,11 +183,8 @@ static bool agrees(KernelOp kernel, const Schedule &row) {
   });
 }
 
-/// Returns the fields of a schedule that stand for a candidate. Blocks in a
-/// line walk in the plain order, which takes no divisions; a chip of several
-/// dies has an order of its own.
-static Schedule getFields(KernelOp kernel, const RankedCandidate &ranked,
-                          const Chip &chip) {
+/// Returns the fields of a schedule that stand for a candidate.
+static Schedule getFields(KernelOp kernel, const RankedCandidate &ranked) {
   const Candidate &candidate = ranked.candidate;
   Schedule fields;
   fields.params = candidate.params;
@@ -198,7 +195,9 @@ static Schedule getFields(KernelOp kernel, const RankedCandidate &ranked,
   fields.streamK = candidate.streamK;
   if (!containsOp(kernel, llvm::IsaPred<DotOp>))
     fields.workStages = ranked.cost.loadsNextWork ? 1 : 0;
-  if (ranked.cost.isLine && chip.dies == 1)
+  else if (candidate.isOneWave)
+    fields.workStages = 0;
+  if (candidate.isLine)
     fields.order = BlockOrder();
   return fields;
 }
@@ -276,7 +275,7 @@ struct CloseExtents : tile::impl::TileCloseExtentsBase<CloseExtents> {
       if (!isComplete()) {
         if (failed(chosen))
           return signalPassFailure();
-        give(kernel, getFields(kernel, *chosen, *chip));
+        give(kernel, getFields(kernel, *chosen));
         if (chosen->cost.isGridKnown)
           kernel.setGridBlocks(countGridBlocks(chosen->cost, *chip));
       }
