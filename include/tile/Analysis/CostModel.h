@@ -58,8 +58,8 @@ struct Candidate {
   std::optional<int64_t> split = std::nullopt;
   bool splitsInCluster = false;
   std::optional<int64_t> streamK = std::nullopt;
-  /// Whether the blocks of the launch are known to be in a line, and walk in the
-  /// plain order, which takes no divisions.
+  /// Whether the blocks of the launch are known to be in a line, and walk in
+  /// the plain order, which takes no divisions.
   bool isLine = false;
   /// Whether each multiprocessor is known to have one block at most, so that
   /// none carries out one work after another.
