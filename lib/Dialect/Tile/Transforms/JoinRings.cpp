@@ -279,9 +279,13 @@ bool RingJoiner::mayArriveWith(RingCreateOp ring,
 }
 
 /// Moves smaller copies in front of larger ones if the slots of all rings are
-/// taken one right after the other.
+/// taken one right after the other. Nothing else may use a tile that moves.
 void RingJoiner::orderCopies(const RingGroup &group) {
   RingUses &outer = uses[group.front()];
+  for (RingCreateOp ring : group)
+    for (RingAcquireOp acquire : uses[ring].acquires)
+      if (!acquire->getResult(0).hasOneUse())
+        return;
   for (RingCreateOp ring : ArrayRef(group).drop_front())
     for (auto [first, read] : llvm::zip_equal(outer.reads, uses[ring].reads))
       if (!areNear(first, read, isPassiveOr<RingTakeOp, RingSkipOp>))

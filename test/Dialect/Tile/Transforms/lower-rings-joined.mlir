@@ -322,6 +322,58 @@ tile.kernel @smallest_first(%a: !m, %b: !m, %n: index) attributes {num_warps = 4
 // -----
 
 !m = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
+!tall = !tile.buffer<128x64xf16, #tile.swizzle<128>, shared>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!bars = !tile.buffer<2xi64, #tile.padded<0, order = [0]>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+!acc = tensor<128x64xf32, #mma>
+!tall_ring = !tile.ring<!tall, 2>
+!ring = !tile.ring<!tile, 2>
+
+// Something else uses the smaller tile: the copies stay in their order.
+// CHECK-LABEL: tile.kernel @other_use(
+// CHECK-SAME: %[[A:[a-z0-9]+]]: {{.*}}, %[[B:[a-z0-9]+]]: !tile.buffer<?x64xf16,
+tile.kernel @other_use(%a: !m, %b: !m, %n: index) attributes {num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %as = tile.alloc : !tile.buffer<2x128x64xf16, #tile.swizzle<128>, shared>
+  %af = tile.alloc : !bars
+  %ae = tile.alloc : !bars
+  %ra = tile.ring.create %as, %af, %ae : !tall_ring
+  %bs = tile.alloc : !tile.buffer<2x64x64xf16, #tile.swizzle<128>, shared>
+  %bf = tile.alloc : !bars
+  %be = tile.alloc : !bars
+  %rb = tile.ring.create %bs, %bf, %be : !ring
+  tile.warp_roles warps = [4, 4] {
+    %zero = arith.constant dense<0.0> : !acc
+    %s = scf.for %i = %c0 to %n step %c64 iter_args(%x = %zero) -> (!acc) {
+      %at, %aslot = tile.ring.take %ra : !tall_ring
+      %bt, %bslot = tile.ring.take %rb : !ring
+      %p = tile.dot async %at, %bt, %x : !tall, !tile, !acc -> !tile.pending<!acc>
+      %y = tile.await %p : !tile.pending<!acc>
+      tile.ring.release %bslot
+      tile.ring.release %aslot
+      scf.yield %y : !acc
+    }
+  }, {
+    // CHECK: tile.bulk_copy %[[A]][
+    // CHECK: tile.bulk_copy %[[B]][
+    scf.for %i = %c0 to %n step %c64 {
+      %at, %aslot = tile.ring.acquire %ra : !tall_ring
+      tile.bulk_copy %a[%i, %c0] dims [0, 1], %at fills %aslot : !m, !tall
+      %next = arith.addi %i, %c1 : index
+      %bt, %bslot = tile.ring.acquire %rb : !ring
+      %part = tile.slice %bt[*, *] : !tile to !tile
+      tile.bulk_copy %b[%next, %c0] dims [0, 1], %bt fills %bslot : !m, !tile
+    }
+  }
+}
+
+// -----
+
+!m = !tile.buffer<?x64xf16, #tile.strided<[64, 1], align = 16>, global>
 !v = !tile.buffer<?xf32, #tile.strided<[1], align = 16>, global>
 !tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
 !row = !tile.buffer<64xf32, #tile.padded<0, order = [0]>, shared>
