@@ -18,7 +18,7 @@ using namespace tile;
 static constexpr int64_t kRequestBytes = 128;
 
 /// The share of the cycles of other writes that TMA takes of shared memory.
-static constexpr double kBulkWriteShare = 0.2;
+static constexpr double kBulkWriteShare = 0.18;
 
 /// Cycles of an exchange between the lanes of a warp, those that each warp of a
 /// block adds, and those of the way between blocks of a cluster

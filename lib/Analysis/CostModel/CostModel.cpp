@@ -61,7 +61,7 @@ static constexpr double kUnsharedReads = 0.46;
 /// read the same part of that one, reads take longer by this share, unless the
 /// matrix unit takes longer still. Fitted to matrix products on an H200
 /// (docs/notes/cost-model.md).
-static constexpr double kLateReads = 0.13, kPairedReads = 2;
+static constexpr double kLateReads = 0.14, kPairedReads = 2;
 
 /// Global memory waits for the end of the last block: for its last copies by
 /// this share of their time, and by these cycles for each element of its

@@ -14,7 +14,7 @@ using namespace tile;
 /// Cycles from the end of an asynchronous MMA to the start of the next one of
 /// the same warpgroup, with the barriers of the iteration, and cycles between
 /// dependent products of synchronous instructions.
-static constexpr double kAsyncGap = 180, kSyncGap = 60;
+static constexpr double kAsyncGap = 190, kSyncGap = 60;
 
 /// The share of the rate of shared memory that operands of a product reach
 /// beside copies (products with 64 columns of attention, H200).

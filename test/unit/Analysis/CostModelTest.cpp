@@ -301,7 +301,8 @@ TEST_F(CostModelTest, CandidatesAreMixed) {
   Refusal refusal;
   auto ranked = rankCandidates(kernel, *findChip("sm_90a"), sizes, refusal);
   ASSERT_GE(ranked.size(), 9u);
-  double least = ranked.front().cost.cycles;
+  // Shared iterations must gain 6.5 %.
+  double least = ranked.front().cost.cycles * (1 - 0.065);
   int64_t shared = 0;
   for (auto [i, one] : llvm::enumerate(ArrayRef(ranked).take_front(9))) {
     EXPECT_LE(least, one.cost.cycles);
