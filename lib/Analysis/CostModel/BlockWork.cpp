@@ -288,7 +288,7 @@ void Predictor::visit(Operation *op, Work &work) {
     }
     if (source > work.largestSource) {
       work.largestSource = source;
-      work.reads = bytes * times * programs / source;
+      work.largestReads = bytes * times * programs / source;
     }
     int64_t size = countElements(load.getType());
     // tile-pad-extents grows an extent whose elements threads do not divide.

@@ -56,16 +56,16 @@ static constexpr double kPlainBlockCycles = 500, kClusterCycles = 1000;
 /// different bytes, and what they read takes n^kUnsharedReads times as long.
 static constexpr double kUnsharedReads = 0.46;
 
-/// The smallest copy of an iteration starts first (tile-lower-rings). Where
-/// that is not a tile of the largest buffer, and more than kPairedReads blocks
-/// read the same part of that one, reads take longer by this share, unless the
-/// matrix unit takes longer still. Fitted to matrix products on an H200
-/// (docs/notes/cost-model.md).
+/// The smallest copy of an iteration starts first (tile-lower-rings). Reads
+/// take longer by the share kLateReads if that tile is not one of the largest
+/// buffer, if more than kPairedReads blocks read the same part of the largest
+/// buffer, and if the matrix unit is not the bound. Fitted to matrix products
+/// on an H200 (docs/notes/cost-model.md).
 static constexpr double kLateReads = 0.14, kPairedReads = 2;
 
-/// Global memory waits for the end of the last block: for its last copies by
-/// this share of their time, and by these cycles for each element of its
-/// result. Fitted, too.
+/// Global memory is idle at the end of the last block: for the share
+/// kLastCopies of the time of its last copies, and for kLastStores cycles for
+/// each element of its result. Fitted to the same products.
 static constexpr double kLastCopies = 0.14, kLastStores = 0.02;
 
 StringRef tile::stringify(CostUnit unit) {
@@ -134,7 +134,7 @@ double Predictor::getLoadCycles(const Work &work) const {
 double Predictor::getCacheCycles(const Work &work) const {
   double cycles = work.units[unsigned(CostUnit::Cache)] / cacheGain;
   bool isLate = work.firstSource < work.largestSource &&
-                work.reads > kPairedReads &&
+                work.largestReads > kPairedReads &&
                 cycles > work.units[unsigned(CostUnit::Matrix)];
   return isLate ? cycles * (1 + kLateReads) : cycles;
 }

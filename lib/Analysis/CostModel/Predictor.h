@@ -59,10 +59,12 @@ private:
     /// Bytes that are copied to shared memory ahead, and elements that are
     /// stored to global memory.
     double copiedBytes = 0, storedElements = 0;
-    /// Of the tiles that it copies: the bytes of the smallest one, whose copy
-    /// starts first, and of its buffer; those of the largest buffer, and how
-    /// often all blocks read that one.
-    double firstBytes = 0, firstSource = 0, largestSource = 0, reads = 0;
+    /// The copy of the smallest tile starts first: the bytes of that tile, and
+    /// those of its buffer.
+    double firstBytes = 0, firstSource = 0;
+    /// The bytes of the largest buffer with a copied tile, and how many times
+    /// all blocks together read that buffer.
+    double largestSource = 0, largestReads = 0;
     /// Cycles in which one warpgroup occupies the matrix unit, and its other
     /// work.
     double products = 0, others = 0;

@@ -281,6 +281,8 @@ bool RingJoiner::mayArriveWith(RingCreateOp ring,
 /// Moves smaller copies in front of larger ones if the slots of all rings are
 /// taken one right after the other. Nothing else may use a tile that moves.
 void RingJoiner::orderCopies(const RingGroup &group) {
+  if (group.size() == 1)
+    return;
   RingUses &outer = uses[group.front()];
   for (RingCreateOp ring : group)
     for (RingAcquireOp acquire : uses[ring].acquires)
@@ -290,8 +292,7 @@ void RingJoiner::orderCopies(const RingGroup &group) {
     for (auto [first, read] : llvm::zip_equal(outer.reads, uses[ring].reads))
       if (!areNear(first, read, isPassiveOr<RingTakeOp, RingSkipOp>))
         return;
-  for (size_t number = 0; group.size() > 1 && number < outer.acquires.size();
-       ++number) {
+  for (size_t number = 0; number < outer.acquires.size(); ++number) {
     SmallVector<RingAcquireOp> fills;
     for (RingCreateOp ring : group)
       fills.push_back(uses[ring].acquires[number]);
