@@ -100,6 +100,9 @@ const char *tileVersion(void);
 /// Returns the number of chips, and the name of one; null from the number on.
 size_t tileChipCount(void);
 const char *tileChipName(size_t index);
+/// Returns the most blocks of a cluster of a chip: 1 without clusters; 0 from
+/// the number of chips on.
+size_t tileChipClusterBlocks(size_t index);
 
 /// Without a handler, diagnostics go to stderr.
 TileContext *tileContextCreate(void);

@@ -110,6 +110,10 @@ const char *tileChipName(size_t index) {
   return index < chips().size() ? chips()[index].name.data() : nullptr;
 }
 
+size_t tileChipClusterBlocks(size_t index) {
+  return index < chips().size() ? chips()[index].clusterBlocks : 0;
+}
+
 TileContext *tileContextCreate() {
   auto *context = new TileContext;
   registerAllDialects(context->registry);

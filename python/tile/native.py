@@ -99,6 +99,7 @@ _FUNCTIONS = {
     "tileVersion": (ctypes.c_char_p, []),
     "tileChipCount": (ctypes.c_size_t, []),
     "tileChipName": (ctypes.c_char_p, [ctypes.c_size_t]),
+    "tileChipClusterBlocks": (ctypes.c_size_t, [ctypes.c_size_t]),
     "tileContextCreate": (_OPAQUE, []),
     "tileContextSetDiagnosticHandler": (None, [_OPAQUE, DiagnosticHandler, _OPAQUE]),
     "tileContextDestroy": (None, [_OPAQUE]),
@@ -205,6 +206,11 @@ def chips() -> List[str]:
     return [
         loaded.tileChipName(i).decode() for i in range(loaded.tileChipCount())
     ]
+
+
+def most_cluster_blocks(chip: str) -> int:
+    """Returns how many blocks a cluster of a chip has at most, 1 without clusters."""
+    return library().tileChipClusterBlocks(chips().index(chip))
 
 
 def identity() -> str:

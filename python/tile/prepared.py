@@ -16,7 +16,7 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 
 import torch
 
-from . import cache
+from . import cache, native
 from .compiler import chip_for
 from .errors import CompileError
 from .programs import (
@@ -28,6 +28,7 @@ from .programs import (
     choose_few_rows,
     choose_kv_sum,
     choose_packed_heads,
+    choose_cluster,
     choose_parts,
     count_blocks,
     count_key_blocks,
@@ -269,13 +270,21 @@ class Forward:
         if kernels is None:
             kernels = kernels_of(self.variant, self._device)
         shapes = {name: layout.shape for name, layout in self._inputs.items()}
-        parts = self.signature.parts or choose_parts(
+        call = (
             count_blocks(kernels.manifest, shapes, self._scalars, processors),
             visible,
             batch * queries * q[-2],
             batch * k[-2],
             processors,
         )
+        parts = self.signature.parts or choose_parts(*call)
+        # A block may have several tiles of packed sequences: no producer warp then copies
+        # for a loop whose blocks exchange results.
+        if not (self.signature.parts or self.variant.merge or self._packed):
+            cluster = choose_cluster(parts, most_cluster_blocks(self._device), *call)
+            found = self._find_kernels(cluster=cluster) if cluster else None
+            if found is not None:
+                return found, 1
         if parts > 1:
             found = self._find_kernels(parts=True)
             if found is not None:
@@ -464,6 +473,7 @@ class _Backward:
                 pack_heads=0,
                 long_keys=False,
                 few_rows=0,
+                cluster=0,
             ),
             "kernel" if signature.deterministic else "atomic",
             "loop",
@@ -681,9 +691,24 @@ def kernels_of(variant: Any, device: torch.device) -> Any:
     `schedule`: a Module or a Program."""
     for observer in observers:
         observer(variant)
+    chip = _chip_of(device)
+    return _program(variant, chip) if device.type == "cpu" else _module(variant, chip)
+
+
+def _chip_of(device: torch.device) -> str:
+    """Returns the chip that kernels of tensors on a device are compiled for."""
     if device.type == "cpu":
-        return _program(variant, os.environ.get(CPU_CHIP_VARIABLE) or _DEFAULT_CPU_CHIP)
-    return _module(variant, chip_for(torch.cuda.get_device_capability(device)))
+        return os.environ.get(CPU_CHIP_VARIABLE) or _DEFAULT_CPU_CHIP
+    return chip_for(torch.cuda.get_device_capability(device))
+
+
+def most_cluster_blocks(device: torch.device) -> int:
+    """Returns how many blocks a cluster of the device has at most, 1 without clusters."""
+    try:
+        return native.most_cluster_blocks(_chip_of(device))
+    except CompileError:
+        # Kernels of packs run without the compiler.
+        return 1
 
 
 @functools.lru_cache(maxsize=1024)

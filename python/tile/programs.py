@@ -51,17 +51,26 @@ _TAIL = 0.6
 _SUM_COST = {"separate": 240, "atomic": 150}
 
 #: Constants of choose_parts, in keys that a block visits in the same time: the
-#: beginning and the end of a block, the kernel that combines parts, what each part
-#: of a row adds to it, and a key of each processor if all read from memory at once.
-#: Parts have at least _LEAST_KEYS keys; more parts take at most _LEAST_GAIN of the
-#: time of fewer. Fitted to an H100.
+#: beginning and the end of a block; the kernel that combines parts, each step of it,
+#: which reads _PARTS_AT_ONCE parts of a row, and each part of a row; a key of each
+#: processor if all read from memory at once. A block visits _STEP_KEYS keys at a time;
+#: more parts take at most _LEAST_GAIN of the time of fewer. Fitted to an H100, but for
+#: the first two of the combining kernel, which are fitted to an H200.
 _BLOCK_COST = 192
-_COMBINE_COST = 384
+_COMBINE_COST = 194
+_COMBINE_STEP_COST = 190
+_PARTS_AT_ONCE = 8
 _PART_COST = 2.0
 _READ_COST = 1.15
-_LEAST_KEYS = 128
+_STEP_KEYS = 128
 _MOST_PARTS = 256
 _LEAST_GAIN = 0.95
+
+#: The blocks of a cluster that share keys, and the cost of the exchange of their
+#: results, in the same unit. Larger clusters exchange more, and an H200 runs fewer of
+#: their blocks at a time: 132 in pairs, but 120 in clusters of 8. Fitted to an H200.
+_CLUSTER_BLOCKS = 2
+_CLUSTER_COST = 390
 
 #: The time that a tile of so many rows takes for a key, relative to a tile of _ROWS.
 #: Fitted to an H100.
@@ -255,7 +264,7 @@ def choose_parts(blocks: int, keys: int, rows: int, streams: int, processors: in
     """
 
     call = (blocks, keys, rows, streams, processors)
-    most = max(1, min(keys // _LEAST_KEYS, _MOST_PARTS))
+    most = max(1, min(ceil(keys / _STEP_KEYS), _MOST_PARTS))
     least = min(_cost_of_parts(n, *call) for n in range(1, most + 1))
     return next(
         n
@@ -269,12 +278,43 @@ def _cost_of_parts(
 ) -> float:
     """Returns the time of a call with so many parts, see choose_parts, in keys that a
     block visits."""
-    waves = ceil(blocks * parts / processors)
-    read = _READ_COST * streams * keys / processors
-    walk = max(waves * ceil(keys / parts), read) + waves * _BLOCK_COST
+    walk = _cost_of_walk(parts, blocks, keys, streams, processors)
     if parts == 1:
         return walk
-    return walk + _COMBINE_COST + _PART_COST * parts * rows / processors
+    combine = _COMBINE_COST + _COMBINE_STEP_COST * ceil(parts / _PARTS_AT_ONCE)
+    return walk + combine + _PART_COST * parts * rows / processors
+
+
+def _cost_of_walk(
+    parts: int, blocks: int, keys: int, streams: int, processors: int
+) -> float:
+    """Returns the time of the blocks that visit the keys, as _cost_of_parts."""
+    waves = ceil(blocks * parts / processors)
+    read = _READ_COST * streams * keys / processors
+    visited = min(ceil(ceil(keys / _STEP_KEYS) / parts) * _STEP_KEYS, keys)
+    return max(waves * visited, read) + waves * _BLOCK_COST
+
+
+def choose_cluster(
+    parts: int,
+    most: int,
+    blocks: int,
+    keys: int,
+    rows: int,
+    streams: int,
+    processors: int,
+) -> int:
+    """Returns how many blocks of a cluster share the keys of a tile of queries, 0 where
+    `parts` blocks of the grid are faster.
+
+    A cluster has at most `most` blocks. They combine their results through their shared
+    memory, without a second kernel. The other arguments are those of choose_parts.
+    """
+    if most < _CLUSTER_BLOCKS or keys < _CLUSTER_BLOCKS * _STEP_KEYS:
+        return 0
+    walk = _cost_of_walk(_CLUSTER_BLOCKS, blocks, keys, streams, processors)
+    others = _cost_of_parts(parts, blocks, keys, rows, streams, processors)
+    return _CLUSTER_BLOCKS if walk + _CLUSTER_COST < others else 0
 
 
 @dataclass(frozen=True, order=True)
@@ -295,7 +335,8 @@ class Variant:
     schedule, as that of compiler.translate. With `parts`, blocks of threads share
     the keys of a tile of queries: the extents of o_parts and lse_parts say how
     many; with `works` besides, a table of works gives long sequences more parts, and
-    `reuse_works` says that it is filled already. With `pack_heads`, the rows of a
+    `reuse_works` says that it is filled already. With `cluster`, so many blocks of a
+    cluster share them. With `pack_heads`, the rows of a
     tile are so many heads at some queries. With `long_keys`, the schedule is that for
     LONG_KEYS keys. With `few_rows`, the schedule is that for at most so many rows of
     queries for each processor. With `key_lengths`, a
@@ -328,6 +369,7 @@ class Variant:
     reuse_works: bool = False
     page_list: bool = False
     tree_words: int = 0
+    cluster: int = 0
 
     @property
     def mask(self) -> str:
@@ -355,7 +397,7 @@ class Variant:
         for feature in features:
             if getattr(self, feature):
                 parts.append(feature)
-        for feature in ("pack_heads", "few_rows", "page", "tree_words"):
+        for feature in ("pack_heads", "few_rows", "page", "tree_words", "cluster"):
             if getattr(self, feature):
                 parts.append(f"{feature}_{getattr(self, feature)}")
         if self.o_dtype:
@@ -528,6 +570,7 @@ def attention_ir(
     softcap: bool = False,
     parts: bool = False,
     pack_heads: int = 0,
+    cluster: int = 0,
 ) -> str:
     """Returns the program of forward attention, one named op.
 
@@ -541,7 +584,7 @@ def attention_ir(
     """
     variant = Variant(
         d, d if dv is None else dv, dtype, causal, window, lse, sink, packed, softcap,
-        parts=parts, pack_heads=pack_heads,
+        parts=parts, pack_heads=pack_heads, cluster=cluster,
     )  # fmt: skip
     return _forward_ir(variant, name)
 
@@ -573,8 +616,9 @@ def _forward_ir(variant: Variant, name: str) -> str:
         "merge": variant.merge,
         "reuse_works": variant.reuse_works,
     }
-    packing = f"schedule = #tile.schedule<pack_heads = {variant.pack_heads}>"
-    attributes[packing] = bool(variant.pack_heads)
+    fields = {"pack_heads": variant.pack_heads, "cluster_split": variant.cluster}
+    schedule = ", ".join(f"{name} = {value}" for name, value in fields.items() if value)
+    attributes[f"schedule = #tile.schedule<{schedule}>"] = bool(schedule)
     attributes[f"expected_keys = {LONG_KEYS} : i64"] = variant.long_keys
     attributes[f"expected_rows = {variant.few_rows} : i64"] = bool(variant.few_rows)
     return program.text(operation, **attributes)

@@ -85,7 +85,7 @@ def main() -> int:
     if arguments.worker is not None:
         return work(arguments)
     if arguments.compile_only:
-        return compile_all(arguments, cases)
+        return compile_all(arguments, keep_suitable(cases, arguments.chip))
 
     executor = arguments.on == "executor"
     missing = on_executor.missing_requirement() if executor else missing_requirement()
@@ -95,8 +95,19 @@ def main() -> int:
         return 1 if arguments.require_gpu else 0
     if executor:
         return run_on_executor(arguments, cases)
+    cases = keep_suitable(cases, get_chip(arguments))
     results = run_all(arguments, cases)
     return print_totals(report(cases, results))
+
+
+def keep_suitable(cases: List[Tuple[int, Case]], chip: str) -> List[Tuple[int, Case]]:
+    """Returns the cases that run on a chip."""
+    return [(index, case) for index, case in cases if case.runs_on(chip)]
+
+
+def get_chip(arguments: argparse.Namespace) -> str:
+    """Returns the chip to compile for, by default that of the first GPU."""
+    return arguments.chip or chip_for(tile_driver.shared().compute_capability(0))
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -172,7 +183,7 @@ def run_on_executor(
     cases_of = {
         chip: [
             (index, case)
-            for index, case in cases
+            for index, case in keep_suitable(cases, chip)
             if arguments.chip or cpu_chips.takes(chip, case.variant.name)
         ]
         for chip in (arguments.chip.split(",") if arguments.chip else chips())
@@ -220,10 +231,10 @@ def run_all(
     if arguments.artifacts:
         return run_workers(arguments, cases, arguments.artifacts)
     with tempfile.TemporaryDirectory(prefix="tile-") as folder:
-        capability = tile_driver.shared().compute_capability(0)
-        chip = arguments.chip or chip_for(capability)
         failures = Artifacts(folder).compile(
-            (v for _, case in cases for v in case.variants), chip, arguments.jobs
+            (v for _, case in cases for v in case.variants),
+            get_chip(arguments),
+            arguments.jobs,
         )
         results = {
             index: Result("failed", failures[variant])

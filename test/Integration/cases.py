@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Dict, List, Optional, Tuple
 
+from tile.native import most_cluster_blocks
 from tile.programs import (
     DQ_SUMS,
     FEW_ROWS,
@@ -57,6 +58,8 @@ FEATURES = (("", False), ("f32", False), ("bf16", False), ("", True), ("f16", Tr
 #: The number of parts of the keys (0: no parts), and that of the heads at each query
 #: of a tile (0: queries of one head).
 PARTS = ((1, 0), (3, 0), (2, 8), (7, 2), (0, 16))
+#: The blocks of a cluster that share the keys, and the heads at each query of a tile.
+CLUSTERS = ((2, 0), (4, 8), (8, 0), (8, 16))
 #: Queries and keys where blocks share the keys.
 PARTS_SIZES = ((1, 1), (1, 3001), (3, 203), (113, 2040), (239, 1), (512, 256))
 #: Queries and keys of the sequences of a packed batch: some are empty, one is
@@ -93,6 +96,10 @@ class Case:
     def sides(self) -> Dict[str, int]:
         """The arguments of the window, if the variant has one."""
         return dict(zip(("left", "right"), self.window)) if self.variant.window else {}
+
+    def runs_on(self, chip: str) -> bool:
+        """Returns whether the chip has what the case is about."""
+        return self.variant.cluster <= most_cluster_blocks(chip)
 
     @property
     def batch(self) -> int:
@@ -171,6 +178,22 @@ def parts_cases() -> List[Case]:
         variant = Variant(d, dv, dtype, causal, bool(window), packed=True)
         case = Case(variant, 6, 2, PACKED[0], ORDERS[i % 2], window=window)
         cases.append(_with_parts(case, parts))
+    return cases + cluster_cases(HEADS, FEATURES, PARTS_SIZES, PACKED[0])
+
+
+def cluster_cases(heads, features, sizes, packed) -> List[Case]:
+    """Returns cases whose keys the blocks of a cluster share."""
+    cases = []
+    rows = pairwise([HEAD_SIZES, MASKS, heads, features, sizes, CLUSTERS])
+    for i, (size, mask, counts, (sink, softcap), lengths, cluster) in enumerate(rows):
+        case = _case((size, DTYPES[i % 2]), mask, counts, lengths, ORDERS[i % 2])
+        variant = replace(case.variant, sink=sink, softcap=softcap)
+        cases.append(_in_cluster(replace(case, variant=variant), cluster))
+    for i, cluster in enumerate(CLUSTERS):
+        causal, window = MASKS[i % len(MASKS)]
+        variant = Variant(*HEAD_SIZES[i], DTYPES[i % 2], causal, bool(window), packed=True)
+        case = Case(variant, *heads[1], packed, ORDERS[i % 2], window=window)
+        cases.append(_in_cluster(case, cluster))
     return cases
 
 
@@ -300,6 +323,9 @@ def small_cases() -> List[Case]:
         variant = Variant(d, dv, DTYPES[i % 2], causal, bool(window), packed=True)
         case = Case(variant, 4, 2, SMALL_PACKED, ORDERS[i % 2], window=window)
         cases.append(_with_parts(case, parts))
+    # Some block has several tiles.
+    packed = ((300, 40), *SMALL_PACKED[1:])
+    cases += cluster_cases(SMALL_HEADS, FEATURES[:1], SMALL_PARTS_SIZES, packed)
     return cases + padded_cases((4, 2))
 
 
@@ -352,6 +378,13 @@ def _with_parts(case: Case, parts: Tuple[int, int]) -> Case:
     count, pack_heads = parts
     variant = replace(case.variant, parts=count > 0, pack_heads=pack_heads)
     return replace(case, variant=variant, parts=max(count, 1))
+
+
+def _in_cluster(case: Case, cluster: Tuple[int, int]) -> Case:
+    """Returns the case with one of CLUSTERS."""
+    blocks, pack_heads = cluster
+    variant = replace(case.variant, cluster=blocks, pack_heads=pack_heads)
+    return replace(case, variant=variant)
 
 
 def _case(model, mask, heads, size, order, lse=True) -> Case:

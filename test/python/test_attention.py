@@ -18,6 +18,7 @@ from tile.programs import (
     Variant,
     attention_backward_ir,
     attention_ir,
+    choose_cluster,
     choose_kv_sum,
     choose_few_rows,
     choose_packed_heads,
@@ -176,7 +177,7 @@ class ChoosePartsTest(unittest.TestCase):
             self.assertEqual(self.prefill(128, keys), 1)
 
     def test_parts_have_some_keys(self):
-        self.assertEqual(self.decode(1, 1024), 7)
+        self.assertEqual(self.decode(1, 1024), 8)
         for keys in (0, 1, 127, 256, 512):
             self.assertEqual(self.decode(1, keys), 1)
 
@@ -186,6 +187,22 @@ class ChoosePartsTest(unittest.TestCase):
         ]
         self.assertEqual(most, sorted(most, reverse=True))
         self.assertEqual(most[-1], 1)
+
+    def test_two_parts_may_be_a_cluster(self):
+        def decode(sequences, keys, most=8):
+            call = (8 * sequences, keys, 64 * sequences, 8 * sequences, 132)
+            return choose_cluster(choose_parts(*call), most, *call)
+
+        # A pair needs no second kernel.
+        self.assertEqual(decode(8, 1024), 2)
+        self.assertEqual(decode(8, 1 << 13), 2)
+        self.assertEqual(decode(8, 1024, most=1), 0)
+        # More blocks read faster, and one block has nothing to combine.
+        self.assertEqual(decode(1, 1024), 0)
+        self.assertEqual(decode(1, 1 << 15), 0)
+        self.assertEqual(decode(64, 1024), 0)
+        for keys in (0, 1, 127, 255):
+            self.assertEqual(decode(8, keys), 0)
 
     def test_heads_are_rows_where_that_takes_fewer_tiles(self):
         for queries, group, heads in (

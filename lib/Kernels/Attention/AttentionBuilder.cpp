@@ -325,15 +325,18 @@ Value AttentionBuilder::loadRows(const RowTarget &target, int64_t count) {
 }
 
 void AttentionBuilder::storeRows(const RowTarget &target, Value rows) {
-  if (target.heads == 0)
-    return storeRows(rows, target.o, target.row);
   rows = toStored(b, rows, target.o);
+  Value column = target.column ? target.column : index(0);
+  if (target.heads == 0) {
+    StoreOp::create(b, rows, target.o, ValueRange{target.row, column});
+    return;
+  }
   auto tile = cast<RankedTensorType>(rows.getType());
   SmallVector<int64_t> shape{tile.getDimSize(0) / target.heads, target.heads,
-                             valueDim};
+                             tile.getDimSize(1)};
   Value byHead = ReshapeOp::create(b, type(shape, tile.getElementType()), rows);
   StoreOp::create(b, byHead, target.o,
-                  ValueRange{target.row, index(0), index(0)});
+                  ValueRange{target.row, index(0), column});
 }
 
 Value AttentionBuilder::loadNumbers(const RowTarget &target, int64_t count) {
@@ -419,7 +422,9 @@ void AttentionBuilder::writeResult(const RowResult &result,
   Value natural =
       arith::MulFOp::create(b, arith::AddFOp::create(b, base2, log),
                             splat(perRow, f32(0.69314718055994531)));
-  storeNumbers(target, natural);
+  if (!target.writesLse)
+    return storeNumbers(target, natural);
+  choose(target.writesLse, [&] { storeNumbers(target, natural); }, [] {});
 }
 
 void AttentionBuilder::computeFactors() {

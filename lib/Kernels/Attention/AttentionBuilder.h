@@ -34,6 +34,11 @@ struct RowTarget {
   mlir::Value sink2;
   /// Whether o and lse hold the result for other keys.
   bool merges = false;
+  /// The first column of o, a multiple of the number of columns that are
+  /// written; null: all columns.
+  mlir::Value column;
+  /// Whether lse is written, an i1; null: always.
+  mlir::Value writesLse;
 };
 
 /// Columns of a tile of rows.

@@ -109,10 +109,32 @@ static int64_t getInFlight(const Schedule &schedule) {
   return schedule.inFlight.value_or(schedule.hasRoles() ? 2 : 1);
 }
 
+/// Verifies that the blocks of a cluster can share the keys of a tile.
+static LogicalResult verifyClusterSplit(AttentionOp op,
+                                        const Schedule &schedule) {
+  if (!schedule.clusterSplit)
+    return success();
+  int64_t blocks = *schedule.clusterSplit;
+  int64_t columns = padColumns(op.getV().getType().getShape().back());
+  std::string reason;
+  if (op.getOParts())
+    reason = "its parts have blocks of the grid";
+  else if (op.getMerge())
+    reason = "a merge reads what other blocks write";
+  else if (columns % blocks != 0)
+    reason = std::to_string(blocks) + " blocks cannot divide " +
+             std::to_string(columns) + " columns of the output";
+  if (reason.empty())
+    return success();
+  return op.emitOpError() << "cannot have 'cluster_split' in its schedule: "
+                          << reason;
+}
+
 FailureOr<Schedule> ScheduleChooser::chooseForward(AttentionOp op) {
   KernelFeatures features = featuresOf(op, /*products=*/2);
   features.merge = op.getMerge();
-  features.parts = bool(op.getOParts());
+  ScheduleAttr given = op.getScheduleAttr();
+  features.parts = op.getOParts() || (given && given.getFields().clusterSplit);
   features.keyLengths = bool(op.getKeyLengths());
   int64_t keys = op.getK().getType().getShape()[1];
   if (op.getExpectedKeys())
@@ -120,7 +142,6 @@ FailureOr<Schedule> ScheduleChooser::chooseForward(AttentionOp op) {
   else if (!op.getCuK() && !op.isPaged() && !ShapedType::isDynamic(keys))
     features.keys = keys;
   features.rows = op.getExpectedRows().value_or(0);
-  ScheduleAttr given = op.getScheduleAttr();
   features.packHeads = given && given.getFields().packsHeads();
   FailureOr<Schedule> schedule = complete(op, given, features);
   if (failed(schedule))
@@ -143,6 +164,8 @@ FailureOr<Schedule> ScheduleChooser::chooseForward(AttentionOp op) {
   if (failed(verifyWhole(op, *schedule, "tile.attention",
                          AttentionOp::getScheduleFields(),
                          kInstructionRows * *schedule->warps)))
+    return failure();
+  if (failed(verifyClusterSplit(op, *schedule)))
     return failure();
   int64_t heads = schedule->packHeads.value_or(1), rows = (*schedule->tile)[0];
   if (rows % heads != 0)

@@ -104,17 +104,20 @@ planBodies(Operation *op, ScheduleChooser &chooser) {
              LaunchDependentsOp::create(b);
              buildAttentionWorks(b, forward, mapping, *schedule);
            }});
-    kernels.push_back(
-        {name, *schedule->warps, getKernelFields(*schedule),
-         [=](ImplicitLocOpBuilder &b, KernelOp, const IRMapping &mapping) {
-           if (hasParts)
-             LaunchDependentsOp::create(b);
-           if (writesWorks)
-             WaitPrerequisitesOp::create(b);
-           if (hasWorks)
-             buildWorksRequirements(b, forward, mapping, *schedule);
-           buildAttentionForward(b, forward, mapping, *schedule);
-         }});
+    kernels.push_back({name, *schedule->warps, getKernelFields(*schedule),
+                       [=](ImplicitLocOpBuilder &b, KernelOp kernel,
+                           const IRMapping &mapping) {
+                         if (schedule->clusterSplit)
+                           kernel.setClusterBlocks(*schedule->clusterSplit);
+                         if (hasParts)
+                           LaunchDependentsOp::create(b);
+                         if (writesWorks)
+                           WaitPrerequisitesOp::create(b);
+                         if (hasWorks)
+                           buildWorksRequirements(b, forward, mapping,
+                                                  *schedule);
+                         buildAttentionForward(b, forward, mapping, *schedule);
+                       }});
     if (hasParts)
       kernels.push_back(
           {name + "_combine", kCombineWarps, getKernelFields(Schedule()),

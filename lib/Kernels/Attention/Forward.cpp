@@ -27,7 +27,8 @@ namespace {
 /// Writes the body of the kernel of one tile.attention at the insertion point.
 /// If blocks share the keys of a tile, the result is that for a part of them,
 /// and the sink and the merge are left to the kernel that combines the parts.
-/// With works, that is so for those with a part of the keys.
+/// With works, that is so for those with a part of the keys. The blocks of a
+/// cluster combine their parts themselves.
 class ForwardBuilder : RowBuilder {
 public:
   ForwardBuilder(ImplicitLocOpBuilder &builder, AttentionOp op,
@@ -45,6 +46,8 @@ public:
       lse = enterPart(mapping.lookup(op.getLseParts()));
       return;
     }
+    if (schedule.clusterSplit)
+      enterPartOfCluster(*schedule.clusterSplit);
     o = mapping.lookup(op.getO());
     lse = mapping.lookupOrNull(op.getLse());
     sink = mapping.lookupOrNull(op.getSink());
@@ -66,6 +69,9 @@ private:
   SmallVector<Value> beginRows() override;
   SmallVector<Value> step(Value n, ValueRange carried) override;
   void endRows(ValueRange carried) override;
+  /// Combines the results of the blocks of the cluster. Returns this block's
+  /// columns of the output, the largest score and the sum of all weights.
+  SmallVector<Value> combineInCluster(ValueRange carried);
 
   Value o, lse, sink;
   /// Whether o and lse hold the result for other keys.
@@ -219,6 +225,31 @@ SmallVector<Value> ForwardBuilder::step(Value n, ValueRange carried) {
   return {acc, max, sum};
 }
 
+SmallVector<Value> ForwardBuilder::combineInCluster(ValueRange carried) {
+  using Kind = arith::AtomicRMWKind;
+  RankedTensorType perRow = rows(b.getF32Type());
+  Value max = ClusterReduceOp::create(b, perRow, Kind::maxnumf, carried[1]);
+  Value sawNothing = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, max,
+                                           fill(perRow, -INFINITY));
+  Value pivot = arith::SelectOp::create(b, sawNothing, fill(perRow, 0.0f), max);
+  Value weight = math::Exp2Op::create(
+      b, arith::MulFOp::create(b, arith::SubFOp::create(b, carried[1], pivot),
+                               cRows));
+  Value sum = ClusterReduceOp::create(
+      b, perRow, Kind::addf, arith::MulFOp::create(b, carried[2], weight));
+  Value out = arith::MulFOp::create(b, carried[0], spread(weight, valueDim));
+  // The rows of the transposed tile are divided among the blocks.
+  SmallVector<int64_t> flipped{1, 0};
+  int64_t columns = valueDim / *schedule.clusterSplit;
+  Value byColumn = TransposeOp::create(
+      b, type({valueDim, blockM}, b.getF32Type()), out, flipped);
+  Value mine = ClusterReduceOp::create(
+      b, type({columns, blockM}, b.getF32Type()), Kind::addf, byColumn);
+  return {TransposeOp::create(b, type({blockM, columns}, b.getF32Type()), mine,
+                              flipped),
+          max, sum};
+}
+
 void ForwardBuilder::endRows(ValueRange carried) {
   // Only here, so that the loops need not keep it in registers.
   if (fewRegisters && isPacked() && head)
@@ -227,6 +258,16 @@ void ForwardBuilder::endRows(ValueRange carried) {
     Value base2 = arith::MulFOp::create(b, carried[1], cRows);
     writeResult({carried[0], base2, carried[2]}, target);
   };
+  if (schedule.clusterSplit) {
+    SmallVector<Value> combined = combineInCluster(carried);
+    carried = combined;
+    RowTarget target = enterTarget();
+    target.column = arith::MulIOp::create(
+        b, part, index(valueDim / *schedule.clusterSplit));
+    target.writesLse =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, part, index(0));
+    return write(target);
+  }
   if (!works)
     return write(enterTarget());
   // Read again, so that the loops need not keep it in registers.

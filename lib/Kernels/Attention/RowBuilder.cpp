@@ -8,11 +8,16 @@ using namespace tile;
 Value RowBuilder::enterPart(Value buffer) {
   if (!part) {
     part = ProgramIdOp::create(b, Dimension::y);
-    parts = DimOp::create(b, buffer, 0);
+    parts = gridParts = DimOp::create(b, buffer, 0);
   }
   SmallVector<Value> indices(cast<BufferType>(buffer.getType()).getRank());
   indices[0] = part;
   return SliceOp::create(b, buffer, indices);
+}
+
+void RowBuilder::enterPartOfCluster(int64_t blocks) {
+  part = ClusterRankOp::create(b);
+  parts = index(blocks);
 }
 
 /// Returns the number of the block along the queries.
@@ -21,14 +26,14 @@ Value RowBuilder::launchRows() {
     return launchWorks(mostWorks, /*kvHeads=*/false, index(1));
   if (!packsHeads())
     return launch(Side::Queries, blockM, /*kvHeads=*/false,
-                  /*isLongestFirst=*/false, parts);
+                  /*isLongestFirst=*/false, gridParts);
   Value keyHeads = max(DimOp::create(b, k, headsAt(Side::Keys)), index(1));
   Value shared = arith::DivUIOp::create(
       b, DimOp::create(b, q, headsAt(Side::Queries)), keyHeads);
   Value tiles = arith::CeilDivUIOp::create(b, shared, index(packedHeads));
   Value block = works ? launchWorks(mostWorks, /*kvHeads=*/true, tiles)
                       : launch(Side::Queries, queries, /*kvHeads=*/true,
-                               /*isLongestFirst=*/false, parts, tiles);
+                               /*isLongestFirst=*/false, gridParts, tiles);
   Value tile = ProgramIdOp::create(b, works ? Dimension::y : Dimension::z);
   Value skipped = arith::MulIOp::create(b, tile, index(packedHeads));
   firstHead = add(arith::MulIOp::create(b, kvHead, group), skipped);

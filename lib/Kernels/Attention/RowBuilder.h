@@ -10,7 +10,8 @@ namespace tile {
 /// A kernel whose blocks of threads own `blockM` rows each and walk over the
 /// keys that these see, `blockN` at a time. The rows are queries of one head,
 /// or, if the schedule packs heads, `packedHeads` heads of a group at each of
-/// `queries` queries. Several blocks may share the keys.
+/// `queries` queries. Several blocks may share the keys: the parts of the grid,
+/// or those of a cluster.
 class RowBuilder : public AttentionBuilder {
 protected:
   template <typename OpT>
@@ -25,6 +26,8 @@ protected:
   /// Returns this block's part of a buffer with one more dimension, that of the
   /// parts of the keys, each of which has a block.
   Value enterPart(Value buffer);
+  /// Enters the part of this block of a cluster of `blocks` blocks.
+  void enterPartOfCluster(int64_t blocks);
 
   /// The table of works, which says what a block does (Works.h), and the
   /// buffers of their parts; null: none.
@@ -73,6 +76,9 @@ protected:
   /// from there on; null unless heads are packed.
   Value firstHead, headCount;
 
+  /// This block's part of the keys, and the number of parts; null: one part.
+  Value part, parts;
+
 private:
   /// Which of the keys each row sees by the tree mask.
   Value visibleInTree(llvm::function_ref<Value(Value)> relative);
@@ -86,8 +92,8 @@ private:
   /// Narrows them to those of the block's part.
   void enterKeysOfPart();
 
-  /// This block's part of the keys, and the number of parts; null: one part.
-  Value part, parts;
+  /// The parts along the grid, if they are not those of a cluster.
+  Value gridParts;
 
   /// First key and end of the keys that some row sees; begin is a multiple of
   /// blockN.

@@ -6,6 +6,8 @@
 
 #columns = #tile.blocked<thread = [4, 1], lane = [4, 8], warp = [4, 1], order = [0, 1]>
 #rows = #tile.blocked<thread = [1, 4], lane = [2, 16], warp = [4, 1], order = [1, 0]>
+#row = #tile.blocked<thread = [1], lane = [32], warp = [4], order = [0]>
+!row = !tile.buffer<64xf32, #tile.strided<[1], align = 16>, global>
 !a = !tile.buffer<?x64xf32, #tile.strided<[64, 1], align = 16>, global>
 
 module attributes {tile.target = "sm_90a"} {
@@ -59,5 +61,23 @@ tile.kernel @sums(%a: !a, %o: !a) attributes {cluster_blocks = 4 : i32, num_warp
   %t = tile.load %a[%row, %c0] : !a -> tensor<64x64xf32, #columns>
   %s = tile.cluster_reduce addf %t : tensor<64x64xf32, #columns> -> tensor<16x64xf32, #rows>
   tile.store %s, %o[%mine, %c0] : tensor<16x64xf32, #rows>, !a
+}
+
+// Every block combines the whole tiles: it reads from the beginning of each.
+// MEMORY-LABEL: tile.kernel @all
+// MEMORY: tile.cluster_reduce maxnumf %{{.*}} -> tensor<64xf32
+// CHECK-LABEL: gpu.func @all
+// CHECK-NOT: clusterid
+// CHECK: nvvm.cluster.wait
+// CHECK-COUNT-4: nvvm.mapa
+// CHECK-NOT: nvvm.mapa
+// CHECK: nvvm.cluster.arrive.relaxed
+tile.kernel @all(%a: !row, %o: !row) attributes {cluster_blocks = 4 : i32, num_warps = 4 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tile.load %a[%c0] : !row -> tensor<64xf32, #row>
+  %most = tile.cluster_reduce maxnumf %t : tensor<64xf32, #row> -> tensor<64xf32, #row>
+  tile.store %most, %o[%c0] : tensor<64xf32, #row>, !row
 }
 }

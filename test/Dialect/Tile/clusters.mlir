@@ -24,6 +24,8 @@ tile.kernel @sums(%out: !out) attributes {cluster_blocks = 4 : i32} {
   // The blocks wait for each other, so neither this one nor the next is dead or equal.
   // CHECK: tile.cluster_reduce addf
   %again = tile.cluster_reduce addf %tile : tensor<64x64xf32> -> tensor<16x64xf32>
+  // CHECK: tile.cluster_reduce maxnumf %{{.*}} : tensor<64x64xf32> -> tensor<64x64xf32>
+  %whole = tile.cluster_reduce maxnumf %tile : tensor<64x64xf32> -> tensor<64x64xf32>
   // CHECK: tile.cluster_reduce maximumf %{{.*}} : !tile.buffer<64x64xf32, #tile.padded<8, order = [1, 0]>, shared> -> tensor<16x64xf32, #blocked>
   %memory = tile.alloc : !memory
   %max = tile.cluster_reduce maximumf %memory : !memory -> tensor<16x64xf32, #rows>

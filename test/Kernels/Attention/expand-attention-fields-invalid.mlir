@@ -96,6 +96,49 @@ func.func @columns(%q: !q, %lse: !rows, %stats: !stats, %acc: !acc, %scale: f32)
 !o_parts = !tile.buffer<?x?x?x?x128xf32, #tile.strided<[?:8, ?:8, ?:8, ?:8, 1], align = 16>, global>
 !lse_parts = !tile.buffer<?x?x?x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
 
+func.func @cluster_of_parts(%q: !q, %op: !o_parts, %lp: !lse_parts, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op cannot have 'cluster_split' in its schedule: its parts have blocks of the grid}}
+  tile.attention %q, %q, %q, %q parts %op, %lp scale %scale {schedule = #tile.schedule<cluster_split = 2>} : !q, !q, !q, !q, !o_parts, !lse_parts
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!lse = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+
+func.func @cluster_that_merges(%q: !q, %lse: !lse, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op cannot have 'cluster_split' in its schedule: a merge reads what other blocks write}}
+  tile.attention %q, %q, %q, %q lse %lse scale %scale {merge, schedule = #tile.schedule<cluster_split = 2>} : !q, !q, !q, !q, !lse
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+func.func @cluster_of_three(%q: !q, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op cannot have 'cluster_split' in its schedule: 3 blocks cannot divide 128 columns of the output}}
+  tile.attention %q, %q, %q, %q scale %scale {schedule = #tile.schedule<cluster_split = 3>} : !q, !q, !q, !q
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+
+func.func @persistent_cluster(%q: !q, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op cannot have 'work_stages' in its schedule: blocks share the keys of a tile}}
+  tile.attention %q, %q, %q, %q scale %scale {schedule = #tile.schedule<cluster_split = 2, work_stages = 1>} : !q, !q, !q, !q
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x128xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!o_parts = !tile.buffer<?x?x?x?x128xf32, #tile.strided<[?:8, ?:8, ?:8, ?:8, 1], align = 16>, global>
+!lse_parts = !tile.buffer<?x?x?x?xf32, #tile.strided<[?, ?, ?, 1]>, global>
+
 func.func @persistent_parts(%q: !q, %op: !o_parts, %lp: !lse_parts, %scale: f32) {
   // expected-error@+1 {{'tile.attention' op cannot have 'work_stages' in its schedule: blocks share the keys of a tile}}
   tile.attention %q, %q, %q, %q parts %op, %lp scale %scale {schedule = #tile.schedule<work_stages = 1>} : !q, !q, !q, !q, !o_parts, !lse_parts

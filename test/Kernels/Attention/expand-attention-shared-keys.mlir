@@ -68,6 +68,49 @@ func.func @parts(%q: !q, %k: !q, %v: !q, %o: !q, %lse: !lse, %op: !o_parts, %lp:
 
 // -----
 
+// The four blocks of a cluster share the keys of a tile. They exchange the largest
+// scores and the sums of all rows; each combines and stores 16 of 64 columns of the
+// output, and the first one stores lse.
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!lse = !tile.buffer<?x?x?xf32, #tile.strided<[?, ?, 1]>, global>
+!sink = !tile.buffer<?xf32, #tile.strided<[1]>, global>
+
+// CHECK-LABEL: tile.kernel @cluster(
+// CHECK-SAME: cluster_blocks = 4 : i32
+// CHECK-NOT: tile.launch_dependents
+// CHECK: %[[PART:.*]] = tile.cluster_rank
+// CHECK: tile.grid %{{.*}}, %c1, %c1
+// CHECK: %[[EACH:.*]] = arith.ceildivsi %{{.*}}, %c4
+// CHECK: %[[SIZE:.*]] = arith.muli %[[EACH]], %c64
+// CHECK: %[[SKIPPED:.*]] = arith.muli %[[PART]], %[[SIZE]]
+// CHECK: %[[R:.*]]:3 = scf.for
+// CHECK: %[[MAX:.*]] = tile.cluster_reduce maxnumf %[[R]]#1 : tensor<64xf32> -> tensor<64xf32>
+// CHECK: %[[PIVOT:.*]] = arith.select %{{.*}}, %{{.*}}, %[[MAX]]
+// CHECK: arith.subf %[[R]]#1, %[[PIVOT]]
+// CHECK: %[[WEIGHT:.*]] = math.exp2
+// CHECK: %[[SUM:.*]] = arith.mulf %[[R]]#2, %[[WEIGHT]]
+// CHECK: tile.cluster_reduce addf %[[SUM]] : tensor<64xf32> -> tensor<64xf32>
+// CHECK: %[[SPREAD:.*]] = tile.broadcast %[[WEIGHT]] along 1
+// CHECK: %[[OUT:.*]] = arith.mulf %[[R]]#0, %[[SPREAD]]
+// CHECK: %[[BY_COLUMN:.*]] = tile.transpose %[[OUT]] [1, 0]
+// CHECK: %[[MINE:.*]] = tile.cluster_reduce addf %[[BY_COLUMN]] : tensor<64x64xf32> -> tensor<16x64xf32>
+// CHECK: tile.transpose %[[MINE]] [1, 0]
+// CHECK: tile.load_scalar %arg5
+// CHECK: %[[COLUMN:.*]] = arith.muli %[[PART]], %c16
+// CHECK: %[[IS_FIRST:.*]] = arith.cmpi eq, %[[PART]], %c0
+// CHECK: tile.store %{{.*}}[%{{.*}}, %[[COLUMN]]] : tensor<64x16xf16>
+// CHECK: scf.if %[[IS_FIRST]] {
+// CHECK-NEXT: tile.store {{.*}} : tensor<64xf32>
+// CHECK-NOT: tile.kernel @cluster_combine
+func.func @cluster(%q: !q, %k: !q, %v: !q, %o: !q, %lse: !lse, %sink: !sink, %scale: f32) {
+  tile.attention %q, %k, %v, %o lse %lse sink %sink scale %scale
+      {causal, schedule = #tile.schedule<cluster_split = 4>} : !q, !q, !q, !q, !lse, !sink
+  return
+}
+
+// -----
+
 // The rows of a tile are 8 heads that share a head of k, at each of 8 queries. Tiles
 // of more heads are along z.
 

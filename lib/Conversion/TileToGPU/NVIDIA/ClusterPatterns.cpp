@@ -55,8 +55,8 @@ static void emitReadsDone(ClusterReduceOp reduce, Lowering &b) {
   NVVM::ClusterWaitOp::create(b, b.getUnitAttr());
 }
 
-/// Emits the loads of the rows of this block from the tiles of all blocks, and
-/// their combination.
+/// Emits the loads of what this block combines from the tiles of all blocks,
+/// and the combination.
 static LogicalResult convertClusterReduce(ClusterReduceOp op,
                                           Parts<ClusterReduceOp> operands,
                                           Lowering &b) {
@@ -72,7 +72,9 @@ static LogicalResult convertClusterReduce(ClusterReduceOp op,
   Layout dist = getCanonicalLayout(tile);
   BufferParts buffer(memory, operands.getSource());
   SmallVector<int64_t> start(tile.getRank(), 0), next(start);
-  next[0] = tile.getDimSize(0);
+  // A block that combines all rows begins with the first one.
+  bool isWhole = memory.getShape() == tile.getShape();
+  next[0] = isWhole ? 0 : tile.getDimSize(0);
   Layout offsets = memory.getCanonicalLayout();
   int64_t stride = offsets.offset(next) - offsets.offset(start);
   SmallVector<Value> indices(tile.getRank(), b.index(0));

@@ -439,8 +439,9 @@ ArrayRef<StringRef> KernelOp::getScheduleFields() {
 
 ArrayRef<StringRef> AttentionOp::getScheduleFields() {
   static constexpr StringRef fields[] = {
-      "tile",   "pack_heads",  "warps",     "producers", "registers",
-      "stages", "work_stages", "in_flight", "turns",     "save_registers"};
+      "tile",      "pack_heads",     "warps",        "producers",
+      "registers", "stages",         "work_stages",  "in_flight",
+      "turns",     "save_registers", "cluster_split"};
   return fields;
 }
 

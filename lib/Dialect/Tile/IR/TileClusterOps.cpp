@@ -56,11 +56,12 @@ LogicalResult ClusterReduceOp::verify() {
     return emitOpError() << "needs a tile of static extents, got " << result;
   SmallVector<int64_t> expected(result.getShape());
   expected[0] *= countBlocks(*this);
-  if (source.getShape() != ArrayRef(expected) ||
-      source.getElementType() != result.getElementType())
+  bool hasShape = source.getShape() == ArrayRef(expected) ||
+                  source.getShape() == result.getShape();
+  if (!hasShape || source.getElementType() != result.getElementType())
     return emitOpError() << "combines " << source << " of "
                          << countBlocks(*this) << " blocks; a block has 1 / "
-                         << countBlocks(*this) << " of the rows, not "
+                         << countBlocks(*this) << " of the rows or all, not "
                          << result;
   if (auto buffer = dyn_cast<BufferType>(source);
       buffer && !hasEqualParts(buffer, result.getDimSize(0)))

@@ -955,3 +955,37 @@ tile.kernel @shorter_ring(%k: !k, %o: !k) attributes {num_warps = 4 : i32, sched
     tile.store %v, %o[%i, %c0] : tensor<64x64xf16, #mma>, !k
   }
 }
+
+// -----
+
+!m = !tile.buffer<?x64xf16, #tile.strided<[?:8, 1], align = 16>, global>
+!out = !tile.buffer<?x64xf32, #tile.strided<[?:8, 1], align = 16>, global>
+!tile = !tile.buffer<64x64xf16, #tile.swizzle<128>, shared>
+!sums = !tile.buffer<64x64xf32, #tile.padded<0, order = [1, 0]>, shared>
+#mma = #tile.mma<"wgmma.m64k16.f16", warps = [4, 1]>
+#rows = #tile.blocked<thread = [1, 4], lane = [2, 16], warp = [4, 1], order = [1, 0]>
+!acc = tensor<64x64xf32, #mma>
+
+// A producer would wait for a free slot in the next iteration, and the consumers for its
+// arrival at the barrier of the cluster.
+// CHECK-LABEL: tile.kernel @exchange_in_loop(
+// CHECK-NOT: tile.warp_roles
+// CHECK: tile.cluster_reduce
+// REMARK: remark: [Missed] warps-not-specialized | {{.*}}it copies tiles after the blocks of a cluster have waited for each other
+tile.kernel @exchange_in_loop(%a: !m, %c: !out, %n: index)
+    attributes {cluster_blocks = 2 : i32, num_warps = 4 : i32, schedule = #tile.schedule<producers = 4, stages = 2>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  tile.grid %c1, %c1, %c1
+  %zero = arith.constant dense<0.0> : !acc
+  scf.for %i = %c0 to %n step %c64 {
+    %t = tile.alloc : !tile
+    tile.copy %a[%i, %c0], %t : !m, !tile
+    %s = tile.dot %t, %t, %zero : !tile, !tile -> !acc
+    %memory = tile.alloc : !sums
+    tile.store %s, %memory[%c0, %c0] : !acc, !sums
+    %sum = tile.cluster_reduce addf %memory : !sums -> tensor<32x64xf32, #rows>
+    tile.store %sum, %c[%i, %c0] : tensor<32x64xf32, #rows>, !out
+  }
+}

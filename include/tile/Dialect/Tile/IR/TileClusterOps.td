@@ -29,8 +29,9 @@ def Tile_ClusterReduceOp : Tile_Op<"cluster_reduce", [
     Combines the elements at the same place of the tiles of all blocks of the
     cluster, in the order of the blocks, with `kind` (as `tile.reduce`). The
     result of block r is the r-th of as many equal parts of the rows as there are
-    blocks (`cluster_blocks` of the kernel). All blocks of the cluster execute the
-    operation.
+    blocks (`cluster_blocks` of the kernel), or in every block the whole tile, if
+    the result has the shape of the operand. All blocks of the cluster execute
+    the operation.
 
     ```mlir
     tile.kernel @sums() attributes {cluster_blocks = 4 : i32} {
@@ -38,6 +39,7 @@ def Tile_ClusterReduceOp : Tile_Op<"cluster_reduce", [
       tile.grid %c1, %c1, %c1
       %ones = arith.constant dense<1.0> : tensor<128x64xf32>
       %rows = tile.cluster_reduce addf %ones : tensor<128x64xf32> -> tensor<32x64xf32>
+      %all = tile.cluster_reduce maxnumf %ones : tensor<128x64xf32> -> tensor<128x64xf32>
     }
     ```
 

@@ -85,6 +85,7 @@ private:
   bool isRepeated(Operation *op, int64_t &stages);
   void chooseStages();
   Refusal checkRing(const PlannedCopy &planned);
+  Refusal checkClusterBarriers();
 
   KernelOp kernel;
   RunAhead runAhead;
@@ -290,6 +291,29 @@ static int64_t countBytes(CopyOp copy) {
 }
 
 /// Fills the plan, or refuses the kernel.
+/// Refuses copies behind a barrier of the cluster. All of its threads that have
+/// not ended take part in the barrier, and a producer with such copies would
+/// wait for consumers that wait there.
+Refusal Planner::checkClusterBarriers() {
+  auto isExchange = llvm::IsaPred<ClusterReduceOp>;
+  auto isPlanned = [&](Operation *op) {
+    auto copy = dyn_cast<CopyOp>(op);
+    return copy && plan.copies.count(copy) != 0;
+  };
+  bool isBehind = false;
+  WalkResult result = kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    isBehind |= isExchange(op);
+    bool isRepeated = isa<LoopLikeOpInterface>(op) &&
+                      containsOp(op, isExchange) && containsOp(op, isPlanned);
+    return isRepeated || (isBehind && isPlanned(op)) ? WalkResult::interrupt()
+                                                     : WalkResult::advance();
+  });
+  if (!result.wasInterrupted())
+    return std::nullopt;
+  return "it copies tiles after the blocks of a cluster have waited for each "
+         "other";
+}
+
 Refusal Planner::run() {
   plan.outside = runAhead.findBlockScalars();
   Refusal refusal, copyRefusal;
@@ -329,10 +353,16 @@ Refusal Planner::run() {
   for (auto &[copy, planned] : plan.copies)
     if (!refusal)
       refusal = checkRing(planned);
+  if (!refusal)
+    refusal = checkClusterBarriers();
   if (refusal || !takesSums)
     return refusal;
+  bool hasExchange = containsOp(kernel, llvm::IsaPred<ClusterReduceOp>);
   kernel.walk([&](AtomicRMWOp sum) {
-    if (Refusal obstacle = planSum(sum))
+    Refusal obstacle = hasExchange ? "a storer warp would not arrive at the "
+                                     "barriers of the cluster"
+                                   : planSum(sum);
+    if (obstacle)
       plan.otherSums.push_back({sum, *obstacle});
   });
   return std::nullopt;
