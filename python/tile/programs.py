@@ -57,8 +57,8 @@ _SUM_COST = {"separate": 240, "atomic": 150}
 #: more parts take at most _LEAST_GAIN of the time of fewer. Fitted to an H100, but for
 #: the first two of the combining kernel, which are fitted to an H200.
 _BLOCK_COST = 192
-_COMBINE_COST = 194
-_COMBINE_STEP_COST = 190
+_COMBINE_COST = 224
+_COMBINE_STEP_COST = 160
 _PARTS_AT_ONCE = 8
 _PART_COST = 2.0
 _READ_COST = 1.15
