@@ -21,14 +21,16 @@ from .compiler import chip_for
 from .errors import CompileError
 from .programs import (
     ALIGNMENT,
+    FEW_ROWS,
     STRIDE_DIVISOR,
     AnyVariant,
     BackwardVariant,
     Variant,
+    choose_cluster,
     choose_few_rows,
+    choose_heads_of_mixed_batch,
     choose_kv_sum,
     choose_packed_heads,
-    choose_cluster,
     choose_parts,
     count_blocks,
     count_key_blocks,
@@ -251,11 +253,18 @@ class Forward:
         if self._packed and self.signature.max_q:
             queries = min(queries, self.signature.max_q)
         kernels = None
-        heads = choose_packed_heads(queries, q[-2] // k[-2] if k[-2] else 1)
+        group = q[-2] // k[-2] if k[-2] else 1
+        heads = choose_packed_heads(queries, group)
+        if not heads and self.signature.works and self._packed:
+            heads = choose_heads_of_mixed_batch(
+                q[0], batch, self.signature.max_q, group
+            )
         if heads:
             kernels = self._find_kernels(pack_heads=heads)
         if self.signature.works:
-            found = self._find_kernels(parts=True, works=True)
+            rows = heads * self.signature.max_q if self._packed else 0
+            few = FEW_ROWS[0] if 0 < rows <= FEW_ROWS[0] else 0
+            found = self._find_kernels(parts=True, works=True, few_rows=few)
             if found is not None:
                 return found, 0
         processors = _count_processors(self._device)

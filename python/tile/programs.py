@@ -239,6 +239,24 @@ def choose_packed_heads(queries: int, group: int) -> int:
     return heads if packed < alone or queries <= group else 0
 
 
+def choose_heads_of_mixed_batch(total: int, sequences: int, longest: int, group: int) -> int:
+    """Returns how many heads the rows of a tile are at each query, 0 for queries of one
+    head, if a batch has `total` queries, of which one sequence has `longest`.
+
+    The other sequences share the rest: a chunk of a prompt beside steps of decoding.
+    Tiles of packed sequences have _ROWS rows in both ways. Heads as rows cost the chunk
+    up to a tenth of its time, so they have to save as many tiles.
+    """
+    if sequences < 2 or not 0 < longest <= total:
+        return 0
+    heads = min(1 << max(group - 1, 0).bit_length(), _PACKED_ROWS)
+    rest = ceil((total - longest) / (sequences - 1))
+    lengths = ((1, longest), (sequences - 1, rest))
+    packed = sum(n * ceil(length * heads / _ROWS) for n, length in lengths)
+    alone = sum(n * ceil(length / _ROWS) for n, length in lengths)
+    return heads if ceil(group / heads) * packed < 0.9 * group * alone else 0
+
+
 def count_blocks(
     manifest: Manifest,
     shapes: Mapping[str, Tuple[int, ...]],
@@ -339,7 +357,8 @@ class Variant:
     cluster share them. With `pack_heads`, the rows of a
     tile are so many heads at some queries. With `long_keys`, the schedule is that for
     LONG_KEYS keys. With `few_rows`, the schedule is that for at most so many rows of
-    queries for each processor. With `key_lengths`, a
+    queries for each processor, or, in packed sequences with `pack_heads`, of a
+    sequence. With `key_lengths`, a
     buffer of i32 has the number of keys of each sequence; with `page` besides, k and
     v are caches of pages of so many keys, which a table gives for each sequence, or with
     `page_list` one list for all, beside bounds; the numbers of keys are then those of last

@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import sys
 from math import prod
+from unittest import mock
 
 import cpu_chips
 from language_model import Decoder, causal_attention
@@ -421,6 +422,35 @@ class Tests(Suite):
             for keys in (32, 64, 128)
             for costs in [[-(-int(lengths[b]) // (keys * p)) for b, _, _, p, _ in works]]
         )
+
+    def test_tiles_of_packed_batches(self):
+        """Steps of decoding have small tiles; beside a chunk, heads are rows, too."""
+        import tile
+        import torch
+        from tile import prepared
+
+        os.environ["TILE_CPU_CHIP"] = "sm_90a"
+        kernels_of, variants = prepared.kernels_of, []
+
+        def find(variant, device):
+            variants.append(variant)
+            return kernels_of(variant, device)
+
+        for counts, rows in (((1, 1, 0, 1), 64), ((70, 1, 1, 1), 0)):
+            lengths = torch.tensor([90, 17, 33, 300], dtype=torch.int32, device=self.device)
+            cache = self.normal((4, 320, 1, 64), "float16", 3).detach()
+            q = self.normal((sum(counts), 8, 64), "float16", 4).detach()
+            results = []
+            for most in (max(counts), None):
+                with mock.patch.object(prepared, "kernels_of", find):
+                    results.append(tile.attention_with_kvcache(
+                        q, cache, cache, cache_seqlens=lengths, causal=True,
+                        cu_seqlens_q=self.sequences(counts), max_seqlen_q=most,
+                    ))  # fmt: skip
+                if most is not None:
+                    used = variants[-1]
+                    assert (used.pack_heads, used.few_rows) == (8, rows), used.name
+            assert torch.allclose(*(o.float() for o in results), atol=2e-3)
 
     def test_renewed_metadata(self):
         """Steps in inference mode, where lengths change unseen, share memory."""

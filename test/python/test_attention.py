@@ -21,6 +21,7 @@ from tile.programs import (
     choose_cluster,
     choose_kv_sum,
     choose_few_rows,
+    choose_heads_of_mixed_batch,
     choose_packed_heads,
     choose_parts,
 )
@@ -211,6 +212,17 @@ class ChoosePartsTest(unittest.TestCase):
         ):  # fmt: skip
             with self.subTest(queries=queries, group=group):
                 self.assertEqual(choose_packed_heads(queries, group), heads)
+
+    def test_heads_are_rows_of_mixed_batches(self):
+        for total, sequences, longest, group, heads in (
+            (519, 8, 512, 8, 8), (2055, 8, 2048, 8, 8), (2055, 8, 2048, 6, 0),
+            # Few steps beside a long chunk, chunks alone, heads without a group.
+            (8193, 2, 8192, 8, 0), (8192, 4, 2048, 8, 0), (512, 1, 512, 8, 0),
+            (519, 8, 512, 1, 0), (10, 4, 512, 8, 0), (519, 8, 0, 8, 0),
+        ):  # fmt: skip
+            with self.subTest(total=total, sequences=sequences, group=group):
+                found = choose_heads_of_mixed_batch(total, sequences, longest, group)
+                self.assertEqual(found, heads)
 
     def test_small_tiles_where_each_processor_has_at_most_one(self):
         for d, sequences, queries, heads, rows in (

@@ -114,7 +114,7 @@ def Tile_KernelPatternAttr : AttrDef<Tile_Dialect, "KernelPattern"> {
     | `pack_heads` | the rows of a tile are heads of a group at some queries |
     | `key_lengths` | the keys of each sequence have a length, in pages or not |
     | `keys` | the keys of a sequence, if the type of K or `expected_keys` of the operation says so; 0 otherwise |
-    | `rows` | the queries of all heads and sequences for each multiprocessor, if `expected_rows` of the operation says so; 0 otherwise |
+    | `rows` | `expected_rows` of the operation; 0 without it |
 
     ```mlir
     #tile.kernel_pattern<products = 2, head from 65 to 128, mask = window, softcap = false>
