@@ -263,10 +263,11 @@ class Forward:
             kernels = self._find_kernels(pack_heads=heads)
         if self.signature.works:
             rows = heads * self.signature.max_q if self._packed else 0
-            few = FEW_ROWS[0] if 0 < rows <= FEW_ROWS[0] else 0
-            found = self._find_kernels(parts=True, works=True, few_rows=few)
-            if found is not None:
-                return found, 0
+            sizes = (FEW_ROWS[0], 0) if 0 < rows <= FEW_ROWS[0] else (0,)
+            for few in sizes:
+                found = self._find_kernels(parts=True, works=True, few_rows=few)
+                if found is not None:
+                    return found, 0
         processors = _count_processors(self._device)
         visible = self._count_visible(queries, keys)
         if self.signature.parts <= 1:
