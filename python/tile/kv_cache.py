@@ -181,7 +181,8 @@ def attention_with_kvcache(
     all keys before. The other masks hold besides. `window_size` is (left, right), -1
     for no bound. `softcap` 0 means none. `learnable_sink` is `sink` of tile.attention.
     `num_splits` blocks share the keys of a tile of queries, 0 for a choice;
-    `max_seqlen_k`, about the longest length, helps the choice. With packed queries or
+    `max_seqlen_k`, about the longest length, helps the choice; so does `max_seqlen_q`,
+    by which packed steps of decoding have small tiles. With packed queries or
     `scheduler_metadata`, the choice is made on the GPU for each sequence. Nothing waits
     for the GPU, so that a CUDA graph can record the call.
 
