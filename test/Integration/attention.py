@@ -188,6 +188,7 @@ def run_on_executor(
         ]
         for chip in (arguments.chip.split(",") if arguments.chip else chips())
     }
+    cases_of = {chip: found for chip, found in cases_of.items() if found}
     for chip, outcomes in on_executor.run_chips(cases_of, arguments.jobs):
         print(f"\n{chip}")
         results = {}

@@ -178,20 +178,21 @@ def parts_cases() -> List[Case]:
         variant = Variant(d, dv, dtype, causal, bool(window), packed=True)
         case = Case(variant, 6, 2, PACKED[0], ORDERS[i % 2], window=window)
         cases.append(_with_parts(case, parts))
-    return cases + cluster_cases(HEADS, FEATURES, PARTS_SIZES, PACKED[0])
+    return cases + cluster_cases(HEAD_SIZES, HEADS, FEATURES, PARTS_SIZES, PACKED[0])
 
 
-def cluster_cases(heads, features, sizes, packed) -> List[Case]:
+def cluster_cases(models, heads, features, sizes, packed) -> List[Case]:
     """Returns cases whose keys the blocks of a cluster share."""
     cases = []
-    rows = pairwise([HEAD_SIZES, MASKS, heads, features, sizes, CLUSTERS])
+    rows = pairwise([models, MASKS, heads, features, sizes, CLUSTERS])
     for i, (size, mask, counts, (sink, softcap), lengths, cluster) in enumerate(rows):
         case = _case((size, DTYPES[i % 2]), mask, counts, lengths, ORDERS[i % 2])
         variant = replace(case.variant, sink=sink, softcap=softcap)
         cases.append(_in_cluster(replace(case, variant=variant), cluster))
     for i, cluster in enumerate(CLUSTERS):
         causal, window = MASKS[i % len(MASKS)]
-        variant = Variant(*HEAD_SIZES[i], DTYPES[i % 2], causal, bool(window), packed=True)
+        size = models[i % len(models)]
+        variant = Variant(*size, DTYPES[i % 2], causal, bool(window), packed=True)
         case = Case(variant, *heads[1], packed, ORDERS[i % 2], window=window)
         cases.append(_in_cluster(case, cluster))
     return cases
@@ -325,7 +326,10 @@ def small_cases() -> List[Case]:
         cases.append(_with_parts(case, parts))
     # Some block has several tiles.
     packed = ((300, 40), *SMALL_PACKED[1:])
-    cases += cluster_cases(SMALL_HEADS, FEATURES[:1], SMALL_PARTS_SIZES, packed)
+    sizes = SMALL_PARTS_SIZES[1:4]
+    cases += cluster_cases(
+        HEAD_SIZES[::2], SMALL_HEADS, FEATURES[:1], sizes, packed
+    )
     return cases + padded_cases((4, 2))
 
 
