@@ -2,7 +2,7 @@
 """Compares random tile.attention with float64.
 
 Draws types, heads, head dimensions, lengths, masks, trees, sinks, pages, parts, tables of
-works, packed heads and merges from a seed, and runs each program on the CPU
+works, packed heads, clusters and merges from a seed, and runs each program on the CPU
 (tile.executor) for one chip after the other. What no sequence holds is NaN: rows of
 caches, pages of nobody, rows between sequences. Entries of tables behind the lengths are
 no pages. Elements of o that belong to no query must keep what they held. The bound of the
@@ -24,6 +24,7 @@ import series  # noqa: E402
 from elements import exact, stored  # noqa: E402
 
 from tile.executor import Program  # noqa: E402
+from tile.native import most_cluster_blocks  # noqa: E402
 
 #: An entry of a table that is no page.
 GARBAGE = 2147480000
@@ -40,6 +41,7 @@ class Attention:
     """A random program, its arguments, the exact results and their errors."""
 
     def __init__(self, label, chip):
+        self.chip = chip
         self.draw = random.Random(f"{label}:{chip}")
         self.random = np.random.default_rng(self.draw.getrandbits(32))
         self.element = self.draw.choice(["f16", "bf16"])
@@ -95,9 +97,13 @@ class Attention:
         self.merge = self.chance(0.2)
         self.lse = self.merge or self.chance(0.6)
         self.o_element = self.draw.choice([self.element, self.element, "f32"])
-        self.schedule = None
+        fields = []
         if self.group > 1 and self.chance(0.5):
-            self.schedule = f"pack_heads = {self.draw.choice([2, 4, 8])}"
+            fields.append(f"pack_heads = {self.draw.choice([2, 4, 8])}")
+        sharesKeys = self.parts == "none" and not self.merge
+        if sharesKeys and most_cluster_blocks(self.chip) > 1 and self.chance(0.4):
+            fields.append(f"cluster_split = {self.draw.choice([2, 4, 8])}")
+        self.schedule = ", ".join(fields) or None
 
     def type(self, shape, element, static=()):
         """Returns the type of a buffer whose dimensions are open but for `static`."""
