@@ -17,7 +17,7 @@
 // tables.
 #cache = #tile.schedule<tile = [128, 128], warps = 8, producers = 4,
                         registers = [224, 56], stages = 2, turns>
-// Steps of decoding alone are few rows. With more bytes of a key, fewer keys fit.
+// A batch of steps of decoding only: a sequence has at most 64 rows.
 tile.schedule_row <products = 2, head to 64, pack_heads, packed, rows from 1 to 64>
     use <tile = [64, 128], warps = 4, producers = 4, registers = [208, 56],
          stages = 4>

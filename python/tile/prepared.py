@@ -288,8 +288,8 @@ class Forward:
             processors,
         )
         parts = self.signature.parts or choose_parts(*call)
-        # A block may have several tiles of packed sequences: no producer warp then copies
-        # for a loop whose blocks exchange results.
+        # Blocks of packed sequences loop over tiles. Producer warps cannot run ahead of a
+        # loop in which the blocks of a cluster wait for each other.
         if not (self.signature.parts or self.variant.merge or self._packed):
             cluster = choose_cluster(parts, most_cluster_blocks(self._device), *call)
             found = self._find_kernels(cluster=cluster) if cluster else None

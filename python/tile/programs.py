@@ -72,6 +72,10 @@ _LEAST_GAIN = 0.95
 _CLUSTER_BLOCKS = 2
 _CLUSTER_COST = 390
 
+#: The most tiles with heads as rows, relative to tiles of one head, for which a batch
+#: with a long sequence has heads as rows.
+_MIXED_SHARE = 0.9
+
 #: The time that a tile of so many rows takes for a key, relative to a tile of _ROWS.
 #: Fitted to an H100.
 _SMALL_TILE_COST = {64: 0.7, 128: 1.0}
@@ -224,6 +228,11 @@ def choose_few_rows(
     return rows if time <= _cost_of_parts(choose_parts(*call), *call) else 0
 
 
+def _count_packed_heads(group: int) -> int:
+    """Returns how many heads of a group the rows of a tile hold at each query."""
+    return min(1 << max(group - 1, 0).bit_length(), _PACKED_ROWS)
+
+
 def choose_packed_heads(queries: int, group: int) -> int:
     """Returns how many heads the rows of a tile are at each query, 0 for queries of one
     head.
@@ -233,7 +242,7 @@ def choose_packed_heads(queries: int, group: int) -> int:
     keys less often; where each query has a tile, heads leave fewer rows without use.
     `queries` is the length of one sequence.
     """
-    heads = min(1 << max(group - 1, 0).bit_length(), _PACKED_ROWS)
+    heads = _count_packed_heads(group)
     packed = ceil(queries * heads / _PACKED_ROWS) * ceil(group / heads)
     alone = group * ceil(queries / _ROWS)
     return heads if packed < alone or queries <= group else 0
@@ -243,18 +252,19 @@ def choose_heads_of_mixed_batch(total: int, sequences: int, longest: int, group:
     """Returns how many heads the rows of a tile are at each query, 0 for queries of one
     head, if a batch has `total` queries, of which one sequence has `longest`.
 
-    The other sequences share the rest: a chunk of a prompt beside steps of decoding.
-    Tiles of packed sequences have _ROWS rows in both ways. Heads as rows cost the chunk
-    up to a tenth of its time, so they have to save as many tiles.
+    The other sequences share the rest of the queries: the long sequence is a chunk of a
+    prompt, the others are steps of decoding. A tile has _ROWS rows either way. With heads
+    as rows, the chunk takes up to a tenth longer (D 128, H200); so heads are rows where
+    that takes less than _MIXED_SHARE of the tiles.
     """
     if sequences < 2 or not 0 < longest <= total:
         return 0
-    heads = min(1 << max(group - 1, 0).bit_length(), _PACKED_ROWS)
+    heads = _count_packed_heads(group)
     rest = ceil((total - longest) / (sequences - 1))
     lengths = ((1, longest), (sequences - 1, rest))
     packed = sum(n * ceil(length * heads / _ROWS) for n, length in lengths)
     alone = sum(n * ceil(length / _ROWS) for n, length in lengths)
-    return heads if ceil(group / heads) * packed < 0.9 * group * alone else 0
+    return heads if ceil(group / heads) * packed < _MIXED_SHARE * group * alone else 0
 
 
 def count_blocks(
