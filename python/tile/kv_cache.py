@@ -22,7 +22,7 @@ from .prepared import (
     has_readable_strides,
     readable,
 )
-from .programs import ALIGNMENT, STRIDE_DIVISOR
+from .programs import ALIGNMENT, STRIDE_DIVISOR, round_longest
 
 #: Arguments of FlashAttention-3 that the kernels have nothing for.
 _MISSING = frozenset((
@@ -258,16 +258,20 @@ def attention_with_kvcache(
         scheduler_metadata, SchedulerMetadata
     ):
         raise ArgumentError("scheduler_metadata must be a tile.SchedulerMetadata")
+    works = not num_splits and (packed or scheduler_metadata is not None)
+    longest = _length("max_seqlen_q", max_seqlen_q, q.shape[0] if packed else 0)
+    if works and packed:
+        longest = min(round_longest(longest), q.shape[0])
     signature = Signature(
         causal,
         left,
         right,
         bool(softcap),
-        _length("max_seqlen_q", max_seqlen_q, q.shape[0] if packed else 0),
+        longest,
         _length("max_seqlen_k", max_seqlen_k, 0),
         False,
         parts=num_splits,
-        works=not num_splits and (packed or scheduler_metadata is not None),
+        works=works,
     )
     q = readable(q)
     if learnable_sink is not None:

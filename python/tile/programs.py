@@ -248,6 +248,17 @@ def choose_packed_heads(queries: int, group: int) -> int:
     return heads if packed < alone or queries <= group else 0
 
 
+def round_longest(queries: int) -> int:
+    """Returns the most queries of a sequence, rounded up: to a power of two, or to whole
+    tiles where there are more than one.
+
+    A call is prepared for each number, and the choices by it are the same or nearly so.
+    """
+    if queries > _ROWS:
+        return ceil(queries / _ROWS) * _ROWS
+    return 1 << max(queries - 1, 0).bit_length()
+
+
 def choose_heads_of_mixed_batch(total: int, sequences: int, longest: int, group: int) -> int:
     """Returns how many heads the rows of a tile are at each query, 0 for queries of one
     head, if a batch has `total` queries, of which one sequence has `longest`.

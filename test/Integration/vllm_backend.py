@@ -126,9 +126,10 @@ class Runner:
         shape = (count, heads or self.heads[1], columns)
         return self.suite.normal(shape, self.dtype, self.seed).detach()
 
-    def schedule(self, counts, padded=0, requests=0, causal=True):
+    def schedule(self, counts, padded=0, requests=0, causal=True, longest=0):
         """Adds tokens to the first requests; returns vLLM's metadata of the step, with
-        rows and requests of padding."""
+        rows and requests of padding. `longest` is the most tokens of a request that it
+        states, at least."""
         import torch
 
         total = sum(counts)
@@ -158,7 +159,7 @@ class Runner:
             seq_lens=self.lengths[:requests],
             num_reqs=requests,
             num_actual_tokens=self.tokens,
-            max_query_len=max(counts),
+            max_query_len=max(longest, *counts),
             max_seq_len=max(lengths),
             block_table_tensor=self.table[:requests],
             slot_mapping=self.slots[: self.tokens],
@@ -234,12 +235,12 @@ class Runner:
                 assert result.ok, f"layer {layer}, request {r}: {result}"
             assert (o[start:] == 7).all(), "rows of padding were written"
 
-    def step(self, counts, padded=0, requests=0, causal=True):
+    def step(self, counts, padded=0, requests=0, causal=True, longest=0):
         """Runs a step in inference mode, as vLLM does, and checks it."""
         import torch
 
         with torch.inference_mode():
-            common = self.schedule(counts, padded, requests, causal)
+            common = self.schedule(counts, padded, requests, causal, longest)
             self.make_inputs()
             metadata = self.builder.build(0, common)
             self.run(metadata)
@@ -396,8 +397,10 @@ class Tests(Suite):
             warmed = set(seen)
             assert {v.pack_heads > 0 for v in warmed} == {True, False}
             assert {v.reuse_works for v in warmed} == {True, False}
-            runner.step((40, 1))
-            runner.step((1, 1))
+            for counts in ((40, 1), (1, 1), (24, 1, 1, 1), (1, 1, 1, 1)):
+                runner.step(counts)
+            # vLLM records graphs of steps that have a prompt, too.
+            runner.step((1, 1, 1, 1), padded=128, longest=128)
             assert all(v in warmed for v in seen if not hasattr(v, "slots")), seen
         finally:
             prepared.observers.remove(seen.add)

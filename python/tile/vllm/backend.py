@@ -285,6 +285,7 @@ class TileAttentionImpl(AttentionImpl[TileMetadata]):
             cache_seqlens=attn_metadata.seq_lens,
             page_table=attn_metadata.block_table,
             cu_seqlens_q=attn_metadata.query_start_loc,
+            max_seqlen_q=min(attn_metadata.max_query_len, query.shape[0]),
             softmax_scale=self.scale,
             causal=causal,
             window_size=(self._side, -1 if causal else self._side),
@@ -330,27 +331,33 @@ class TileAttentionImpl(AttentionImpl[TileMetadata]):
     def warm_up(
         self, kv_cache_spec: Any, device: Any, schedule: SchedulerMetadata
     ) -> None:
-        """Runs the kernels for a step of decoding and for a prompt on zeros, in the
-        memory of a schedule."""
+        """Runs the kernels for prompts, for mixed batches and for steps of decoding on
+        zeros, in the memory of a schedule."""
         dtype, page = kv_cache_spec.dtype, kv_cache_spec.block_size
         columns = kv_cache_spec.head_size + kv_cache_spec.head_size_v
         pages = torch.zeros(
             (1, self.num_kv_heads, page, columns), dtype=dtype, device=device
         )
-        # The prompt first, which needs more memory.
-        for queries in (_WARM_UP_QUERIES, 1):
+        # A prompt, which needs the most memory; steps of decoding beside which there may
+        # be one; one step.
+        for sequences, queries, longest in (
+            (1, _WARM_UP_QUERIES, _WARM_UP_QUERIES),
+            (_WARM_UP_QUERIES, _WARM_UP_QUERIES, _WARM_UP_QUERIES),
+            (1, 1, 1),
+        ):
             q, o = (
                 torch.zeros((queries, self.num_heads, size), dtype=dtype, device=device)
                 for size in (self.head_size, kv_cache_spec.head_size_v)
             )
-            bounds = torch.tensor([0, queries], dtype=torch.int32, device=device)
+            bounds = torch.arange(sequences + 1, dtype=torch.int32, device=device)
+            bounds *= queries // sequences
             metadata = TileMetadata(
                 num_actual_tokens=queries,
-                max_query_len=queries,
+                max_query_len=longest,
                 max_seq_len=queries,
                 query_start_loc=bounds,
-                seq_lens=bounds[1:],
-                block_table=bounds.new_zeros((1, -(-queries // page))),
+                seq_lens=bounds.diff(),
+                block_table=bounds.new_zeros((sequences, -(-queries // page))),
                 slot_mapping=bounds.new_zeros(0, dtype=torch.int64),
                 causal=True,
                 schedule=schedule.renew(),
