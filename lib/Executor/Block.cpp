@@ -1,62 +1,19 @@
 //===- Block.cpp - A block of threads on one CPU --------------------------===//
 
 #include "Block.h"
+#include "SharedAddresses.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Errno.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
-#include <sys/mman.h>
 
 using namespace tile::cpu;
 
-/// Matrix descriptors hold 18 bits of an address in shared memory. Shared
-/// memory is aligned to this, so that the other bits are known.
-static constexpr size_t kSharedAlignment = 1 << 18;
 /// Bytes of a thread's stack for the runtime, in addition to the kernel's
 /// frames.
 static constexpr size_t kStackBytes = 256 << 10;
 
 /// Loop iterations of a thread after which another thread runs.
 static constexpr uint64_t kTurnsAtOnce = 1024;
-
-void tile::cpu::reserveSharedAddresses() {
-#ifdef MAP_32BIT
-  [[maybe_unused]] static void *guard =
-      mmap(nullptr, 4096, PROT_NONE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_32BIT, -1, 0);
-#endif
-}
-
-/// Maps memory whose addresses fit into 31 bits, because kernels hold addresses
-/// of shared memory in 32 bits.
-static llvm::Expected<char *> mapShared(size_t bytes) {
-  int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-#ifdef MAP_32BIT
-  flags |= MAP_32BIT;
-  void *hint = nullptr;
-#else
-  void *hint = reinterpret_cast<void *>(kSharedAlignment * 256);
-#endif
-  size_t mapped = bytes + kSharedAlignment;
-  void *memory =
-      mmap(hint, mapped, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED)
-    return llvm::createStringError("no memory for a block's shared memory: " +
-                                   llvm::sys::StrError());
-  auto begin = reinterpret_cast<uintptr_t>(memory);
-  if (begin + mapped > (uintptr_t(1) << 32)) {
-    munmap(memory, mapped);
-    return llvm::createStringError(
-        "no memory below 4 GiB for a block's shared memory");
-  }
-  uintptr_t aligned = llvm::alignTo(begin, kSharedAlignment);
-  if (aligned != begin)
-    munmap(memory, aligned - begin);
-  if (aligned + bytes != begin + mapped)
-    munmap(reinterpret_cast<void *>(aligned + bytes),
-           begin + mapped - (aligned + bytes));
-  return reinterpret_cast<char *>(aligned);
-}
 
 llvm::Expected<std::unique_ptr<Block>> Block::create(Launch &launch) {
   std::unique_ptr<Block> block(new Block(launch));
@@ -66,8 +23,9 @@ llvm::Expected<std::unique_ptr<Block>> Block::create(Launch &launch) {
   if (!stacks)
     return stacks.takeError();
   block->stacks.emplace(std::move(*stacks));
-  block->sharedMapped = llvm::alignTo(std::max<size_t>(launch.shared, 1), 4096);
-  llvm::Expected<char *> shared = mapShared(block->sharedMapped);
+  block->sharedBytes = std::max<size_t>(launch.shared, 1);
+  llvm::Expected<char *> shared =
+      SharedAddresses::get().map(block->sharedBytes);
   if (!shared)
     return shared.takeError();
   block->shared = *shared;
@@ -110,7 +68,7 @@ llvm::Expected<std::unique_ptr<Block>> Block::create(Launch &launch) {
 
 Block::~Block() {
   if (shared)
-    munmap(shared, sharedMapped);
+    SharedAddresses::get().unmap(shared, sharedBytes);
 }
 
 void Block::enter(boost::context::detail::transfer_t transfer) {
@@ -130,7 +88,7 @@ bool Block::run(Dim3 index) {
   clusterBarrier = Barrier();
   memoryBarriers.clear();
   // Uninitialized shared memory is NaN in every float type.
-  memset(shared, 0xff, sharedMapped);
+  memset(shared, 0xff, sharedBytes);
   if (checker)
     checker->reset();
   for (Warp &warp : warps) {

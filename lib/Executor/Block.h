@@ -144,11 +144,6 @@ struct Barrier {
   Clock clock, lastClock;
 };
 
-/// Maps a page at the start of the addresses that shared memory needs, for as
-/// long as the process runs. The heap of a program that is not position
-/// independent, as Python's is, starts below them and would grow through them.
-void reserveSharedAddresses();
-
 class Block {
 public:
   static llvm::Expected<std::unique_ptr<Block>> create(Launch &launch);
@@ -253,7 +248,7 @@ private:
   uint64_t turns = 0;
   bool failed = false;
   char *shared = nullptr;
-  size_t sharedMapped = 0;
+  size_t sharedBytes = 0;
 };
 
 /// Called by a kernel at a site with a row in the table of instructions.

@@ -4,6 +4,7 @@
 #include "Arguments.h"
 #include "Block.h"
 #include "Redirect.h"
+#include "SharedAddresses.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "tile/Chips/Chips.h"
@@ -298,7 +299,7 @@ static LocationAttr findKernelLoc(ModuleOp module, llvm::StringRef name) {
 FailureOr<Program> Program::compile(ModuleOp module,
                                     const ProgramOptions &options) {
   // Before LLVM lets the heap grow.
-  cpu::reserveSharedAddresses();
+  cpu::SharedAddresses::get();
   Location loc = module.getLoc();
   CompileOptions lowering = options.compile;
   lowering.requireManifest = true;

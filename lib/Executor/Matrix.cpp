@@ -58,13 +58,17 @@ static Fragment makeFragment(const Layout &layout, unsigned columns) {
 template <typename T>
 static void gather(const Fragment &fragment, MmaElement type,
                    llvm::ArrayRef<Call> lanes, unsigned operand, T *to) {
-  unsigned size = getBits(type) / 8;
-  const unsigned *element = fragment.elements.data();
-  for (const Call &lane : lanes) {
-    const char *registers = lane.operandBytes(operand);
-    for (unsigned i = 0; i < fragment.registers; ++i, ++element)
-      to[*element] = readElement<T>(type, registers + size * i);
-  }
+  // The type is a constant in each case of the loop.
+  withElement(type, [&](auto constant) {
+    constexpr MmaElement kType = constant;
+    const unsigned *element = fragment.elements.data();
+    for (const Call &lane : lanes) {
+      const char *registers = lane.operandBytes(operand);
+      for (unsigned i = 0; i < fragment.registers; ++i, ++element)
+        to[*element] =
+            readElement<T>(kType, registers + getBits(kType) / 8 * i);
+    }
+  });
 }
 
 template <typename T>
@@ -76,8 +80,11 @@ static void multiply(const Product &product, llvm::ArrayRef<Call> lanes) {
   for (unsigned i = 0; i < product.m; ++i)
     for (unsigned l = 0; l < product.k; ++l) {
       T factor = a[i * product.k + l];
+      // Pointers let the compiler use vectors.
+      T *sums = d + i * product.n;
+      const T *factors = b + l * product.n;
       for (unsigned j = 0; j < product.n; ++j)
-        d[i * product.n + j] += factor * b[l * product.n + j];
+        sums[j] += factor * factors[j];
     }
   const unsigned *element = product.acc.elements.data();
   for (const Call &lane : lanes)

@@ -4,6 +4,7 @@
 
 #include "Numbers.h"
 #include "tile/Chips/Mma.h"
+#include <type_traits>
 
 namespace tile::cpu {
 
@@ -30,6 +31,23 @@ template <typename T> T readElement(MmaElement type, const char *bytes) {
     return word;
   }
   return 0;
+}
+
+/// Calls `function` with a type as std::integral_constant.
+template <typename Function>
+void withElement(MmaElement type, Function function) {
+  switch (type) {
+#define CASE(NAME)                                                             \
+  case MmaElement::NAME:                                                       \
+    return function(std::integral_constant<MmaElement, MmaElement::NAME>());
+    CASE(F16)
+    CASE(BF16)
+    CASE(TF32)
+    CASE(F32)
+    CASE(I8)
+    CASE(I32)
+#undef CASE
+  }
 }
 
 } // namespace tile::cpu

@@ -209,9 +209,11 @@ static void multiply(Warp &warp, const Site &site, const Wgmma &wgmma,
   for (uint32_t firstSerial : added)
     warp.products.erase(firstSerial);
   for (unsigned i = 0; i < row.m; ++i)
-    for (unsigned k = 0; k < row.k; ++k)
+    for (unsigned k = 0; k < row.k; ++k) {
+      T factor = a[i][k];
       for (unsigned j = 0; j < n; ++j)
-        d[i][j] += a[i][k] * b[k][j];
+        d[i][j] += factor * b[k][j];
+    }
   if (!warp.block->getChecker()) {
     forEach([&](unsigned lane, unsigned reg, T &value) {
       lanes[lane].setResult(value, 4 * reg);
