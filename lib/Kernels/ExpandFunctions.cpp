@@ -3,7 +3,7 @@
 #include "ExpandFunctions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "tile/Dialect/Tile/Transforms/NamedOps.h"
+#include "tile/Dialect/Tile/Transforms/Program/NamedOps.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;

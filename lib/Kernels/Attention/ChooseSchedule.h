@@ -3,7 +3,7 @@
 #define TILE_LIB_KERNELS_ATTENTION_CHOOSESCHEDULE_H
 
 #include "tile/Dialect/Tile/IR/Tile.h"
-#include "tile/Dialect/Tile/Transforms/ScheduleTable.h"
+#include "tile/Dialect/Tile/Transforms/Schedule/ScheduleTable.h"
 
 namespace tile {
 

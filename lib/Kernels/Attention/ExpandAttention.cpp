@@ -9,7 +9,7 @@
 #include "Works.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "tile/Dialect/Tile/Transforms/NamedOps.h"
+#include "tile/Dialect/Tile/Transforms/Program/NamedOps.h"
 #include "tile/Kernels/Attention/Passes.h"
 
 namespace tile {

@@ -1,7 +1,7 @@
 //===- ExpandMatmul.cpp - Named matrix products become kernels ------------===//
 
 #include "MatmulBuilder.h"
-#include "tile/Dialect/Tile/Transforms/NamedOps.h"
+#include "tile/Dialect/Tile/Transforms/Program/NamedOps.h"
 #include "tile/Kernels/Matmul/Passes.h"
 
 namespace tile {

@@ -4,7 +4,7 @@
 // of the examples are rewritten, and the model of the result must agree.
 //
 //===----------------------------------------------------------------------===//
-#include "Dialect/Tile/Transforms/Pipeline.h"
+#include "Dialect/Tile/Transforms/Copies/Pipeline.h"
 #include "Dialect/Tile/Transforms/WarpRoles/SplitRoles.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"

@@ -171,10 +171,9 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     `schedule` sets fields of the kernel's schedule. The others come from the file
     of the chip (`#tile.schedule`), where they may depend on the keys of a sequence:
     `expected_keys` says how many there are if the type of k does not. They may also
-    depend on `expected_rows`: the queries of all heads and sequences for each
-    multiprocessor, or, in packed sequences with heads as rows of tiles, the rows of a
-    sequence. With few, small tiles keep all multiprocessors busy. The kernel is right
-    for any numbers.
+    depend on `expected_rows`, the most rows that are of use in a tile: in a larger
+    one, rows would have no query, or multiprocessors no tile. The kernel is right for
+    any numbers.
 
     ```mlir
     tile.attention %q, %k, %v, %o scale %scale {expected_keys = 4096} : !q, !q, !q, !q

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SplitRoles.h"
-#include "../TakeTile.h"
+#include "../Copies/TakeTile.h"
 #include "ConsumerGroups.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"

@@ -2,7 +2,7 @@
 #ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_WARPROLES_WARPPLAN_H
 #define TILE_LIB_DIALECT_TILE_TRANSFORMS_WARPROLES_WARPPLAN_H
 
-#include "../ArgumentTile.h"
+#include "ArgumentTile.h"
 #include "tile/Analysis/RunAhead.h"
 #include "tile/Analysis/SharedMemory.h"
 #include "llvm/ADT/MapVector.h"
