@@ -14,13 +14,8 @@ from problem import Problem
 from results import OURS_MAIN, SPIKE, SPIKE_MAIN
 from spikes import BackwardSpike, ForwardSpike, Spikes
 from tile import DriverError, Module
-from tile.programs import (
-    KEYS_KERNEL,
-    AnyVariant,
-    Artifacts,
-    choose_kv_sum,
-    count_key_blocks,
-)
+from tile.choices import choose_kv_sum, count_key_blocks
+from tile.programs import KEYS_KERNEL, AnyVariant, Artifacts
 
 #: PyTorch's back end for each peer.
 BACKENDS = {"cudnn": "CUDNN_ATTENTION", "flash": "FLASH_ATTENTION"}

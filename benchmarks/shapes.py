@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Dict, List
 
-from tile.programs import (
-    AnyVariant,
-    BackwardVariant,
-    Variant,
+from tile.choices import (
     choose_few_rows,
     count_seeing_queries,
     has_late_products,
     has_long_keys,
 )
+from tile.programs import AnyVariant, BackwardVariant, Variant
 
 #: Multiprocessors of an H100 or H200 in SXM form, for which kernels are compiled.
 PROCESSORS = 132

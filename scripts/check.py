@@ -137,50 +137,44 @@ def check_python(build):
                                        if name.startswith("test_")))
 
 
-def counted(command, **options):
-    """Runs a command; returns the counts on the last line that it prints."""
-    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, **options)
-    print(done.stdout, end="", flush=True)
-    counts = re.search(r"^(\d+) passed, (\d+) failed, (\d+) skipped$",
-                       done.stdout, re.M)
+def counted(command, live=False, **options):
+    """Runs a command, and shows what it prints at once or at its end; returns the counts
+    on its last line."""
+    lines, counts = [], None
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True,
+                          **options) as process:
+        for line in process.stdout:
+            counts = re.match(r"(\d+) passed, (\d+) failed, (\d+) skipped$", line)
+            if live:
+                print(line, end="", flush=True)
+            else:
+                lines.append(line)
+    print("".join(lines), end="", flush=True)
     if not counts:
         return Result(failed=1)
     passed, failed, skipped = map(int, counts.groups())
-    if done.returncode != 0 and failed == 0:
+    if process.returncode != 0 and failed == 0:
         failed = 1
     return Result(passed, failed, skipped)
 
 
-def check_attention(build, python, script, *options):
-    """Runs a script of test/Integration."""
+def check_integration(build, device):
+    """Runs the scripts of test/Integration."""
     environment = dict(os.environ)
     environment["TILE_LIBRARY"] = library_of(build)
-    return counted([python, os.path.join("test", "Integration", script), *options],
-                   env=environment)
-
-
-#: Scripts of test/Integration that need PyTorch, on a GPU or in the executor.
-#: Those that take longest come first.
-TENSOR_TESTS = ["kv_cache.py", "parts.py", "vllm_backend.py", "autograd.py", "operations.py",
-                "products.py", "rows.py", "attention_loops.py", "recurrences.py",
-                "matmul.py", "flash.py", "hugging_face.py"]
+    return counted([find_python("numpy", "torch"),
+                    os.path.join("test", "Integration", "suites.py"), "--device=" + device],
+                   live=True, env=environment)
 
 
 def check_gpu(build):
     """Checks numerics on the local GPU; without a GPU all cases are skipped."""
-    return add([check_attention(build, sys.executable, "attention.py"),
-                *(check_attention(build, sys.executable, script, "--device=cuda")
-                  for script in TENSOR_TESTS)])
+    return check_integration(build, "cuda")
 
 
 def check_executor(build):
     """Checks the kernels of every chip on the CPU, with NumPy and PyTorch."""
-    python = find_python("torch")
-    return add([check_attention(build, find_python("numpy"), "attention.py",
-                                "--on=executor"),
-                together(lambda script: check_attention(build, python, script,
-                                                        "--device=cpu"),
-                         (*TENSOR_TESTS, "distributed.py"))])
+    return check_integration(build, "cpu")
 
 
 def add(results):

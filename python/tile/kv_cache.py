@@ -11,6 +11,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 import torch
 
 from .append import append
+from .choices import round_longest
 from .errors import ArgumentError
 from .functional import _check_heads, _check_sink, _length, _mask, _numbers
 from .prepared import (
@@ -22,7 +23,7 @@ from .prepared import (
     has_readable_strides,
     readable,
 )
-from .programs import ALIGNMENT, STRIDE_DIVISOR, round_longest
+from .programs import ALIGNMENT, STRIDE_DIVISOR
 
 #: Arguments of FlashAttention-3 that the kernels have nothing for.
 _MISSING = frozenset((
@@ -183,8 +184,9 @@ def attention_with_kvcache(
     `num_splits` blocks share the keys of a tile of queries, 0 for a choice;
     `max_seqlen_k`, about the longest length, helps the choice; so does `max_seqlen_q`,
     by which packed steps of decoding have small tiles. With packed queries or
-    `scheduler_metadata`, the choice is made on the GPU for each sequence. Nothing waits
-    for the GPU, so that a CUDA graph can record the call.
+    `scheduler_metadata`, the choice is made on the GPU for each sequence. With packed
+    queries and `num_splits`, `max_seqlen_q` sizes the grid: no sequence may have more.
+    Nothing waits for the GPU, so that a CUDA graph can record the call.
 
     Returns o like q, in `out` if that is given, and with `return_softmax_lse` the
     logarithms of the rows' sums, [B, H, Sq] or [H, Tq], in f32.

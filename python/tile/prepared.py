@@ -17,15 +17,8 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tup
 import torch
 
 from . import cache, native
-from .compiler import chip_for
-from .errors import CompileError
-from .programs import (
-    ALIGNMENT,
+from .choices import (
     FEW_ROWS,
-    STRIDE_DIVISOR,
-    AnyVariant,
-    BackwardVariant,
-    Variant,
     choose_cluster,
     choose_few_rows,
     choose_heads_of_mixed_batch,
@@ -38,6 +31,9 @@ from .programs import (
     has_late_products,
     has_long_keys,
 )
+from .compiler import chip_for
+from .errors import CompileError
+from .programs import ALIGNMENT, STRIDE_DIVISOR, AnyVariant, BackwardVariant, Variant
 from .tensors import ELEMENT_BYTES, Layout
 
 TYPES = {torch.float16: "f16", torch.bfloat16: "bf16"}

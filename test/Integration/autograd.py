@@ -183,9 +183,9 @@ class Tests(Suite):
         """Products one iteration late, which so few queries do without. Keys that no
         query sees may be infinite."""
         import torch
-        from tile import programs
+        from tile import choices
 
-        with mock.patch.object(programs, "LATE_QUERIES", 0):
+        with mock.patch.object(choices, "LATE_QUERIES", 0):
             for name, queries, keys, hidden in (
                 ("grouped", 300, 333, 0), ("d8", 290, 290, 0), ("d80", 150, 420, 128),
             ):  # fmt: skip

@@ -12,15 +12,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Dict, List, Optional, Tuple
 
+from tile.choices import FEW_ROWS
 from tile.native import most_cluster_blocks
-from tile.programs import (
-    DQ_SUMS,
-    FEW_ROWS,
-    KV_SUMS,
-    AnyVariant,
-    BackwardVariant,
-    Variant,
-)
+from tile.programs import DQ_SUMS, KV_SUMS, AnyVariant, BackwardVariant, Variant
 
 HEAD_SIZES = ((64, 64), (96, 96), (128, 128), (192, 128), (256, 256))
 #: Head sizes that tiles pad.

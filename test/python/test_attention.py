@@ -13,18 +13,15 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "test" / "Integration")]
 
 import cases
 from tile import Artifact, CompileError, compiler
-from tile.programs import (
-    Artifacts,
-    Variant,
-    attention_backward_ir,
-    attention_ir,
+from tile.choices import (
     choose_cluster,
-    choose_kv_sum,
     choose_few_rows,
     choose_heads_of_mixed_batch,
+    choose_kv_sum,
     choose_packed_heads,
     choose_parts,
 )
+from tile.programs import Artifacts, Variant, attention_backward_ir, attention_ir
 
 
 def without_names(text):

@@ -1,6 +1,6 @@
 //===- FillFromRegisters.h - Slots that registers fill ----------*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_FILLFROMREGISTERS_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_FILLFROMREGISTERS_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_COPIES_FILLFROMREGISTERS_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_COPIES_FILLFROMREGISTERS_H
 
 #include "tile/Chips/Chips.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
@@ -16,4 +16,4 @@ bool fillFromRegisters(KernelOp kernel, const Chip &chip);
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_FILLFROMREGISTERS_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_COPIES_FILLFROMREGISTERS_H

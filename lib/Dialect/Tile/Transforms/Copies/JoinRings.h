@@ -1,6 +1,6 @@
 //===- JoinRings.h - Rings that share mbarriers -----------------*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_JOINRINGS_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_JOINRINGS_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_COPIES_JOINRINGS_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_COPIES_JOINRINGS_H
 
 #include "tile/Chips/Chips.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
@@ -40,4 +40,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_JOINRINGS_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_COPIES_JOINRINGS_H

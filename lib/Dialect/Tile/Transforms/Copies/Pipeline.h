@@ -1,6 +1,6 @@
 //===- Pipeline.h - Copies that run ahead of their use ----------*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_PIPELINE_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_PIPELINE_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_COPIES_PIPELINE_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_COPIES_PIPELINE_H
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Analysis/RunAhead.h"
@@ -58,4 +58,4 @@ int64_t chooseStagesThroughRegisters(KernelOp kernel, const Chip &chip,
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_PIPELINE_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_COPIES_PIPELINE_H

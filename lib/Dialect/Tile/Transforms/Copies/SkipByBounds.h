@@ -1,6 +1,6 @@
 //===- SkipByBounds.h - Loads that bounds skip ------------------*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_SKIPBYBOUNDS_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_SKIPBYBOUNDS_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_COPIES_SKIPBYBOUNDS_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_COPIES_SKIPBYBOUNDS_H
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Chips/Chips.h"
@@ -17,4 +17,4 @@ bool skipByBounds(mlir::scf::IfOp branch, const Chip &chip);
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_SKIPBYBOUNDS_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_COPIES_SKIPBYBOUNDS_H

@@ -1,6 +1,6 @@
 //===- StagedStore.h - Stores that TMA can do -------------------*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_STAGEDSTORE_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_STAGEDSTORE_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_COPIES_STAGEDSTORE_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_COPIES_STAGEDSTORE_H
 
 #include "../WarpRoles/ArgumentTile.h"
 
@@ -38,4 +38,4 @@ Refusal planStagedStore(StoreOp store, bool inParts, StagedStore &planned);
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_STAGEDSTORE_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_COPIES_STAGEDSTORE_H

@@ -1,6 +1,6 @@
 //===- TakeTile.h - Tiles of copies out of rings ----------------*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_TAKETILE_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_TAKETILE_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_COPIES_TAKETILE_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_COPIES_TAKETILE_H
 
 #include "mlir/IR/PatternMatch.h"
 #include "tile/Analysis/RunAhead.h"
@@ -14,4 +14,4 @@ RingTakeOp takeTile(mlir::RewriterBase &rewriter, const BufferCopy &copy,
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_TAKETILE_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_COPIES_TAKETILE_H

@@ -1,6 +1,6 @@
 //===- I32Emitter.h - Arithmetic on i32 -------------------------*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_I32EMITTER_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_I32EMITTER_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_GRID_I32EMITTER_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_GRID_I32EMITTER_H
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -79,4 +79,4 @@ protected:
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_I32EMITTER_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_GRID_I32EMITTER_H

@@ -1,6 +1,6 @@
 //===- LaunchValues.h - Numbers that depend on arguments alone --*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_LAUNCHVALUES_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_LAUNCHVALUES_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_GRID_LAUNCHVALUES_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_GRID_LAUNCHVALUES_H
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -14,4 +14,4 @@ mlir::Value cloneLaunchValue(mlir::OpBuilder &builder, mlir::Value value,
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_LAUNCHVALUES_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_GRID_LAUNCHVALUES_H

@@ -1,6 +1,6 @@
 //===- OverlapWorks.h - Works of a persistent kernel overlap ----*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_PERSISTENCE_OVERLAPWORKS_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_PERSISTENCE_OVERLAPWORKS_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_GRID_OVERLAPWORKS_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_GRID_OVERLAPWORKS_H
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
@@ -18,4 +18,4 @@ Refusal overlapWorks(KernelOp kernel, mlir::scf::ForOp loop,
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_PERSISTENCE_OVERLAPWORKS_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_GRID_OVERLAPWORKS_H

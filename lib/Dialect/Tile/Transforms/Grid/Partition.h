@@ -5,8 +5,8 @@
 // block of the original kernel computes.
 //
 //===----------------------------------------------------------------------===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_REDUCTION_PARTITION_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_REDUCTION_PARTITION_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_GRID_PARTITION_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_GRID_PARTITION_H
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
@@ -81,4 +81,4 @@ mlir::Value addTiles(mlir::ImplicitLocOpBuilder &b, mlir::Value x,
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_REDUCTION_PARTITION_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_GRID_PARTITION_H

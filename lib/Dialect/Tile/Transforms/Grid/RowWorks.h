@@ -1,6 +1,6 @@
 //===- RowWorks.h - Works of kernels without products -----------*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_PERSISTENCE_ROWWORKS_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_PERSISTENCE_ROWWORKS_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_GRID_ROWWORKS_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_GRID_ROWWORKS_H
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Chips/Chips.h"
@@ -24,4 +24,4 @@ void hoistFromWorks(mlir::scf::ForOp loop, KernelOp kernel);
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_PERSISTENCE_ROWWORKS_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_GRID_ROWWORKS_H

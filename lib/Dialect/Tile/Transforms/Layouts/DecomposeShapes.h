@@ -1,6 +1,6 @@
 //===- DecomposeShapes.h - Parts and shapes in steps ------------*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_DECOMPOSESHAPES_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_DECOMPOSESHAPES_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_LAYOUTS_DECOMPOSESHAPES_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_LAYOUTS_DECOMPOSESHAPES_H
 
 #include "tile/Dialect/Tile/IR/Tile.h"
 
@@ -21,4 +21,4 @@ void decomposeShapes(KernelOp kernel, const Chip &chip);
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_DECOMPOSESHAPES_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_LAYOUTS_DECOMPOSESHAPES_H

@@ -1,6 +1,6 @@
 //===- DotOperands.h - Operands of products in fragments --------*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_DOTOPERANDS_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_DOTOPERANDS_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_LAYOUTS_DOTOPERANDS_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_LAYOUTS_DOTOPERANDS_H
 
 #include "SharedPlacement.h"
 #include "mlir/IR/Builders.h"
@@ -50,4 +50,4 @@ bool crossesThreads(mlir::RankedTensorType from, mlir::RankedTensorType to);
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_DOTOPERANDS_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_LAYOUTS_DOTOPERANDS_H

@@ -1,6 +1,6 @@
 //===- MmaChoice.h - Choice of matrix instructions --------------*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_MMACHOICE_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_MMACHOICE_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_LAYOUTS_MMACHOICE_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_LAYOUTS_MMACHOICE_H
 
 #include "tile/Chips/Chips.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
@@ -48,4 +48,4 @@ int64_t descriptorBytes(DotOp dot, MmaAttr mma);
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_MMACHOICE_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_LAYOUTS_MMACHOICE_H

@@ -1,6 +1,6 @@
 //===- OldValues.h - Old values of atomic operations ------------*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_OLDVALUES_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_OLDVALUES_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_LAYOUTS_OLDVALUES_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_LAYOUTS_OLDVALUES_H
 
 #include "tile/Dialect/Tile/IR/Tile.h"
 
@@ -26,4 +26,4 @@ LayoutAttrInterface getOldValueLayout(mlir::RankedTensorType tile,
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_OLDVALUES_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_LAYOUTS_OLDVALUES_H

@@ -1,6 +1,6 @@
 //===- TransposedCopies.h - Tiles in shared memory in both orders -*- C++ -*-=//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_TRANSPOSEDCOPIES_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_TRANSPOSEDCOPIES_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_LAYOUTS_TRANSPOSEDCOPIES_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_LAYOUTS_TRANSPOSEDCOPIES_H
 
 #include "tile/Dialect/Tile/IR/Tile.h"
 
@@ -13,4 +13,4 @@ void addTransposedCopies(KernelOp kernel, const Chip &chip);
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_TRANSPOSEDCOPIES_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_LAYOUTS_TRANSPOSEDCOPIES_H

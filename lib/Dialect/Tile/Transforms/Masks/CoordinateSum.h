@@ -1,6 +1,6 @@
 //===- CoordinateSum.h - Integers as sums of coordinates --------*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_COORDINATESUM_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_COORDINATESUM_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_MASKS_COORDINATESUM_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_MASKS_COORDINATESUM_H
 
 #include "mlir/Analysis/DataFlowFramework.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
@@ -62,4 +62,4 @@ bool fits(std::optional<SignedRange> range, unsigned bits);
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_COORDINATESUM_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_MASKS_COORDINATESUM_H

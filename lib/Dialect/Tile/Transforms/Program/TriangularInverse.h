@@ -1,6 +1,6 @@
 //===- TriangularInverse.h - Inverse of a triangular matrix -----*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_TRIANGULARINVERSE_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_TRIANGULARINVERSE_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_PROGRAM_TRIANGULARINVERSE_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_PROGRAM_TRIANGULARINVERSE_H
 
 #include "tile/Dialect/Tile/IR/Tile.h"
 
@@ -11,4 +11,4 @@ void expandTriangularInverse(UnitTriangularInverseOp inverse);
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_TRIANGULARINVERSE_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_PROGRAM_TRIANGULARINVERSE_H

@@ -1,6 +1,6 @@
 //===- WarpExchange.h - Results of all warps --------------------*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_WARPEXCHANGE_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_WARPEXCHANGE_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_REDUCTIONS_WARPEXCHANGE_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_REDUCTIONS_WARPEXCHANGE_H
 
 #include "tile/Dialect/Tile/IR/Tile.h"
 
@@ -18,4 +18,4 @@ mlir::RankedTensorType getExchangedType(ReduceOp reduce);
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_WARPEXCHANGE_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_REDUCTIONS_WARPEXCHANGE_H

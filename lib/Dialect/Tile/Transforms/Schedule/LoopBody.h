@@ -1,6 +1,6 @@
 //===- LoopBody.h - The nodes of a loop -------------------------*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_ROTATION_LOOPBODY_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_ROTATION_LOOPBODY_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_SCHEDULE_LOOPBODY_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_SCHEDULE_LOOPBODY_H
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tile/Analysis/RunAhead.h"
@@ -55,4 +55,4 @@ Refusal analyzeLoop(mlir::scf::ForOp loop, RunAhead &runAhead, LoopBody &body);
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_ROTATION_LOOPBODY_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_SCHEDULE_LOOPBODY_H

@@ -1,6 +1,6 @@
 //===- LoopCosts.h - The cycles and registers of a loop ---------*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_ROTATION_LOOPCOSTS_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_ROTATION_LOOPCOSTS_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_SCHEDULE_LOOPCOSTS_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_SCHEDULE_LOOPCOSTS_H
 
 #include "LoopBody.h"
 #include "tile/Analysis/LoopSchedule.h"
@@ -17,4 +17,4 @@ Refusal buildLoopGraph(const LoopBody &body, KernelOp kernel, const Chip &chip,
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_ROTATION_LOOPCOSTS_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_SCHEDULE_LOOPCOSTS_H

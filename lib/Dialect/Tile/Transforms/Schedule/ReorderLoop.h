@@ -1,6 +1,6 @@
 //===- ReorderLoop.h - The order of a loop's operations ---------*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_ROTATION_REORDERLOOP_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_ROTATION_REORDERLOOP_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_SCHEDULE_REORDERLOOP_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_SCHEDULE_REORDERLOOP_H
 
 #include "LoopBody.h"
 
@@ -12,4 +12,4 @@ void reorderLoop(const LoopBody &body, llvm::ArrayRef<unsigned> order);
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_ROTATION_REORDERLOOP_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_SCHEDULE_REORDERLOOP_H

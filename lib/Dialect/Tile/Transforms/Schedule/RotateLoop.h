@@ -1,6 +1,6 @@
 //===- RotateLoop.h - Loops whose iterations overlap ------------*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_ROTATION_ROTATELOOP_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_ROTATION_ROTATELOOP_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_SCHEDULE_ROTATELOOP_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_SCHEDULE_ROTATELOOP_H
 
 #include "LoopBody.h"
 #include "tile/Analysis/LoopSchedule.h"
@@ -19,4 +19,4 @@ void rotateLoop(const LoopBody &body, const LoopSchedule &schedule);
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_ROTATION_ROTATELOOP_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_SCHEDULE_ROTATELOOP_H

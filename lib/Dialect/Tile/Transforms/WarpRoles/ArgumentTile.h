@@ -1,6 +1,6 @@
 //===- ArgumentTile.h - Tiles of a kernel's arguments -----------*- C++ -*-===//
-#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_ARGUMENTTILE_H
-#define TILE_LIB_DIALECT_TILE_TRANSFORMS_ARGUMENTTILE_H
+#ifndef TILE_LIB_DIALECT_TILE_TRANSFORMS_WARPROLES_ARGUMENTTILE_H
+#define TILE_LIB_DIALECT_TILE_TRANSFORMS_WARPROLES_ARGUMENTTILE_H
 
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Support/Refusal.h"
@@ -39,4 +39,4 @@ BufferType findSwizzledTile(mlir::RankedTensorType tile);
 
 } // namespace tile
 
-#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_ARGUMENTTILE_H
+#endif // TILE_LIB_DIALECT_TILE_TRANSFORMS_WARPROLES_ARGUMENTTILE_H

@@ -1,6 +1,6 @@
 //===- NamedOps.h - The kernels that named operations become ----*- C++ -*-===//
-#ifndef TILE_DIALECT_TILE_TRANSFORMS_NAMEDOPS_H
-#define TILE_DIALECT_TILE_TRANSFORMS_NAMEDOPS_H
+#ifndef TILE_DIALECT_TILE_TRANSFORMS_PROGRAM_NAMEDOPS_H
+#define TILE_DIALECT_TILE_TRANSFORMS_PROGRAM_NAMEDOPS_H
 
 #include "tile/Dialect/Tile/IR/Tile.h"
 
@@ -19,4 +19,4 @@ std::string getKernelName(mlir::Operation *op);
 
 } // namespace tile
 
-#endif // TILE_DIALECT_TILE_TRANSFORMS_NAMEDOPS_H
+#endif // TILE_DIALECT_TILE_TRANSFORMS_PROGRAM_NAMEDOPS_H

@@ -1,6 +1,6 @@
 //===- ScheduleTable.h - The schedules that are known of a chip -*- C++ -*-===//
-#ifndef TILE_DIALECT_TILE_TRANSFORMS_SCHEDULETABLE_H
-#define TILE_DIALECT_TILE_TRANSFORMS_SCHEDULETABLE_H
+#ifndef TILE_DIALECT_TILE_TRANSFORMS_SCHEDULE_SCHEDULETABLE_H
+#define TILE_DIALECT_TILE_TRANSFORMS_SCHEDULE_SCHEDULETABLE_H
 
 #include "mlir/IR/OwningOpRef.h"
 #include "tile/Chips/Chips.h"
@@ -56,4 +56,4 @@ verifyScheduleOnChip(const Schedule &schedule, const Chip &chip,
 
 } // namespace tile
 
-#endif // TILE_DIALECT_TILE_TRANSFORMS_SCHEDULETABLE_H
+#endif // TILE_DIALECT_TILE_TRANSFORMS_SCHEDULE_SCHEDULETABLE_H
