@@ -4,10 +4,9 @@
 #include "VerifyTiles.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Matchers.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
+#include "tile/Layout/Queries.h"
 #include "llvm/ADT/StringExtras.h"
-#include <numeric>
 
 using namespace mlir;
 using namespace tile;
@@ -193,7 +192,6 @@ static void printDotTypes(OpAsmPrinter &printer, DotOp, Type a, Type b,
 
 #define GET_OP_CLASSES
 #include "tile/Dialect/Tile/IR/TileOps.cpp.inc"
-#include "tile/Layout/Queries.h"
 
 //===----------------------------------------------------------------------===//
 // Tile operations

@@ -1,9 +1,9 @@
 //===- ScheduleLoops.cpp - Products beside other iterations' work ---------===//
 //
 // Asynchronous products of one iteration run beside the operations of another.
-// LoopBody finds what a loop consists of, LoopCosts what it
-// costs, Analysis/LoopSchedule the best order, and RotateLoop writes
-// the loop in that order.
+// LoopBody finds what a loop consists of, LoopCosts what it costs,
+// Analysis/LoopSchedule the best order, and RotateLoop writes the loop in that
+// order.
 //
 //===----------------------------------------------------------------------===//
 
