@@ -13,6 +13,10 @@ struct RoleContext {
   /// Operations in a role of one thread. In other roles, one thread of each
   /// warp executes such an operation for all.
   llvm::DenseSet<mlir::Operation *> oneThread;
+  /// Roles that a whole warp runs: the values of each lane take registers of
+  /// the warp instead of uniform ones, or the lanes divide a copy
+  /// (copiesByLanes). A thread is elected for each other operation with effects.
+  llvm::DenseSet<mlir::Region *> wholeWarps;
   /// For each TMA operation with a tensor map, the number of the function
   /// argument that is its map.
   llvm::DenseMap<mlir::Operation *, unsigned> tensorMaps;
@@ -31,6 +35,10 @@ struct RoleContext {
 int64_t countWarps(KernelOp kernel);
 /// Returns true if roles set their own numbers of registers.
 bool setsRegisters(KernelOp kernel);
+
+/// Returns true if all lanes of a warp execute `op` together: it copies a tile
+/// of several pages, of which each lane copies one.
+bool copiesByLanes(BulkCopyOp op);
 
 /// Prepares the roles of a kernel for conversion: barriers inside roles become
 /// named barriers of the role's threads, turns become named barriers of

@@ -170,13 +170,19 @@ tile.kernel @pages(%k: !pages, %table: !table, %h: index, %tile: index, %length:
     tile.wait_barrier %full[%c0] phase %c0 : !b
   }, {
     // CHECK-DAG: %[[BYTES:.*]] = arith.constant 8192 : i32
-    // CHECK: nvvm.mbarrier.arrive.expect_tx {{.*}}%[[BYTES]]
-    // CHECK: %[[PAGE:.*]]:2 = scf.if %{{.*}} -> (i32, i32)
-    // CHECK-COUNT-2: memref.load
-    // CHECK: arith.cmpi ult, %[[PAGE]]#0
+    // CHECK: %[[ELECTED:.*]] = nvvm.elect.sync
+    // CHECK: scf.if %[[ELECTED]]
+    // CHECK-NEXT: nvvm.mbarrier.arrive.expect_tx {{.*}}%[[BYTES]]
+    // CHECK: %[[LANE:.*]] = arith.andi %{{.*}}, %c31_i32
+    // CHECK: %[[COPIES:.*]] = arith.cmpi ult, %[[LANE]], %c2_i32
+    // CHECK: scf.if %[[COPIES]]
+    // CHECK: %[[PAGE:.*]] = scf.if %{{.*}} -> (i32)
+    // CHECK: memref.load
+    // CHECK-NOT: memref.load
+    // CHECK: arith.cmpi ult, %[[PAGE]],
     // CHECK: %[[LEFT:.*]] = arith.minsi %{{.*}}, %c16_i32
     // CHECK: arith.select %{{.*}}, %[[LEFT]], %c0_i32
-    // CHECK-COUNT-4: nvvm.cp.async.bulk.tensor
+    // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor
     // CHECK-NOT: nvvm.cp.async.bulk.tensor
     %row = arith.muli %tile, %c32 : index
     tile.bulk_copy %k[%c0, %row, %h, %c0] dims [1, 3] within %c0, %length pages along 0 by %table, %t, %full[%c0]

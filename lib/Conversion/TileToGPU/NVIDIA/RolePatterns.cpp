@@ -111,12 +111,18 @@ static bool hasEffect(Operation *op) {
          !isMemoryEffectFree(op);
 }
 
-/// Puts each operation with effects of a role into a branch for one elected
-/// thread. The whole warp runs the other operations.
+/// Returns true if each lane of the warp executes a part of `op`.
+static bool isOfAllLanes(Operation *op) {
+  auto copy = dyn_cast<BulkCopyOp>(op);
+  return copy && copiesByLanes(copy);
+}
+
+/// Puts each operation with effects of a role that one thread executes into a
+/// branch for an elected thread. The whole warp runs the other operations.
 static void electForEffects(Region &role) {
   SmallVector<Operation *> effects;
   role.walk([&](Operation *op) {
-    if (hasEffect(op))
+    if (hasEffect(op) && !isOfAllLanes(op))
       effects.push_back(op);
   });
   for (Operation *op : effects) {
@@ -124,6 +130,15 @@ static void electForEffects(Region &role) {
     b.enterIf(b.elect());
     op->moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
   }
+}
+
+static bool hasOpOfAllLanes(Region &role) {
+  return role
+      .walk([](Operation *op) {
+        return isOfAllLanes(op) ? WalkResult::interrupt()
+                                : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 void tile::prepareRoles(KernelOp kernel, int64_t warpSize,
@@ -168,8 +183,10 @@ void tile::prepareRoles(KernelOp kernel, int64_t warpSize,
         Emitter b(roles.getLoc(), &role.front(), role.front().begin());
         turns.begin(b);
       }
-      if (savesRegisters && i != 0)
+      if (i != 0 && (savesRegisters || hasOpOfAllLanes(role))) {
         electForEffects(role);
+        context.wholeWarps.insert(&role);
+      }
     }
 }
 
@@ -244,15 +261,13 @@ static void setRegisters(WarpRolesOp op, size_t role, int64_t threads,
 /// Moves the body of a role to the insertion point. All threads run the first
 /// role. One elected thread runs each other role: the back end knows that only
 /// one lane is active, so TMA operands in uniform registers need no loop over
-/// lanes. If `savesRegisters`, one warp runs each other role instead, and a
-/// thread is elected for each operation with effects (electForEffects).
-static void emitRole(const Role &role, Value warp, bool savesRegisters,
-                     Lowering &b) {
+/// lanes. A whole warp runs the roles of RoleContext::wholeWarps.
+static void emitRole(const Role &role, Value warp, Lowering &b) {
   OpBuilder::InsertionGuard guard(b);
   if (role.number != 0) {
     if (role.end - role.begin > 1)
       b.enterIf(b.equal(warp, b.i32(role.begin)));
-    if (!savesRegisters)
+    if (!b.roles.wholeWarps.contains(role.region))
       b.enterIf(b.elect());
   }
   b.rewriter.inlineBlockBefore(&role.region->front(), b.getInsertionBlock(),
@@ -263,7 +278,6 @@ static LogicalResult convertWarpRoles(WarpRolesOp op, Parts<WarpRolesOp>,
                                       Lowering &b) {
   int64_t warpSize = b.chip.warpSize;
   Value warp = b.groupOf(b.threadNumber(), warpSize, warpSize);
-  bool savesRegisters = getSchedule(op->getParentOp()).savesRegisters();
   SmallVector<Role> roles;
   int64_t all = 0;
   for (Region &region : op.getRoles()) {
@@ -303,10 +317,10 @@ static LogicalResult convertWarpRoles(WarpRolesOp op, Parts<WarpRolesOp>,
     for (const Role &role : together.drop_back()) {
       scf::IfOp own = enterBelow(role.end);
       markGroups(role, own);
-      emitRole(role, warp, savesRegisters, b);
+      emitRole(role, warp, b);
       b.setInsertionPointToStart(own.elseBlock());
     }
-    emitRole(together.back(), warp, savesRegisters, b);
+    emitRole(together.back(), warp, b);
     if (branch)
       b.setInsertionPointToStart(branch.elseBlock());
   }

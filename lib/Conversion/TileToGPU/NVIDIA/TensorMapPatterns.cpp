@@ -161,6 +161,64 @@ static Value emitWarp(Lowering &b) {
                    b.chip.warpSize, b.chip.warpSize);
 }
 
+/// Returns the number of boxes of the tile along its rows: one, or one for each
+/// page.
+static int64_t countRowBoxes(BulkOpInterface op) {
+  BufferType tile = op.getTileType();
+  return matchTensorMap(tile.getCanonicalLayout(), tile.getElementBits() / 8)
+             ->rows /
+         boxesOf(op).rows;
+}
+
+bool tile::copiesByLanes(BulkCopyOp op) {
+  return op.getTable() && countRowBoxes(op) > 1;
+}
+
+/// Emits the copies of a tile in pages. If it has several, each lane of the
+/// warp copies one. `emitBoxes` emits the copies of the boxes at `place`, whose
+/// first row is row `row` of the tile.
+static void emitPagedCopy(
+    BulkCopyOp op, Parts<BulkCopyOp> operands, Lowering &b,
+    llvm::function_ref<void(ArrayRef<Value> place, Value row)> emitBoxes) {
+  BufferParts source(op.getSource().getType(), operands.getSource());
+  BufferParts table(op.getTable().getType(), operands.getTable());
+  PageParts pages{source.extent(b, *op.getPageDim()), table.memory,
+                  table.offset, table.scale(b, b.index(1), 0),
+                  /*stride=*/Value()};
+  SmallVector<Value> indices = single(operands.getIndices());
+  RowRange range =
+      *emitRange(b, operands.getStart(), operands.getLength());
+  int64_t rowDim = op.getDims().front();
+  int64_t pageRows = op.getSource().getType().getShape()[rowDim];
+  int64_t boxRows = boxesOf(op).rows, count = countRowBoxes(op);
+  Value first = b.add(range.start, b.toSignedI32(indices[rowDim]));
+  Value end = b.add(range.start, range.length);
+  Value room = b.toSignedI32(b.mul(table.extent(b, 0), pageRows));
+  end = arith::MinSIOp::create(b, end, room);
+  Value lane = b.i32(0);
+  if (count > 1)
+    lane = arith::AndIOp::create(b, b.threadNumber(),
+                                 b.i32(b.chip.warpSize - 1));
+  for (int64_t box = 0; box < count; box += b.chip.warpSize) {
+    OpBuilder::InsertionGuard guard(b);
+    Value number = b.add(lane, box);
+    if (count > 1 && count - box < b.chip.warpSize)
+      b.enterIf(arith::CmpIOp::create(b, arith::CmpIPredicate::ult, number,
+                                      b.i32(count)));
+    Value row = b.mul(number, boxRows), here = b.add(first, row);
+    PagedRow place = findPagedRows(b, pages, here, end, pageRows).front();
+    // A box without rows reads nothing.
+    Value length = arith::SubIOp::create(b, end, here);
+    length = arith::MinSIOp::create(b, length, b.i32(boxRows));
+    length = b.select(place.exists, length, b.i32(0));
+    indices[*op.getPageDim()] = b.toIndex(place.page);
+    indices[rowDim] = b.index(0);
+    emitBoxes(mapCoordinates(b, op, source, indices,
+                             RowRange{place.rowInPage, length}),
+              row);
+  }
+}
+
 static LogicalResult convertBulkCopy(BulkCopyOp op, Parts<BulkCopyOp> operands,
                                      Lowering &b) {
   BufferParts barriers(op.getBarriers().getType(), operands.getBarriers());
@@ -171,60 +229,42 @@ static LogicalResult convertBulkCopy(BulkCopyOp op, Parts<BulkCopyOp> operands,
                                              dest.type.getElementBits() / 8);
   int64_t bytes = dest.type.getElementBits() / 8;
   Value mbarrier = b.sharedPointer(barriers.memory, barrier);
-  NVVM::MBarrierArriveExpectTxOp::create(
-      b, TypeRange(), mbarrier,
-      b.i32(tileBoxes.count * tileBoxes.distance() * bytes),
-      NVVM::MemScopeKind::CTA,
-      /*relaxed=*/false, /*predicate=*/Value());
+  {
+    OpBuilder::InsertionGuard guard(b);
+    if (copiesByLanes(op))
+      b.enterIf(b.elect());
+    NVVM::MBarrierArriveExpectTxOp::create(
+        b, TypeRange(), mbarrier,
+        b.i32(tileBoxes.count * tileBoxes.distance() * bytes),
+        NVVM::MemScopeKind::CTA,
+        /*relaxed=*/false, /*predicate=*/Value());
+  }
   Value policy = emitPolicy(b, op.getCache());
-  BufferParts source(op.getSource().getType(), operands.getSource());
-  SmallVector<Value> indices = single(operands.getIndices());
-  // The boxes of one page have the same distances as those of the whole tile.
-  int64_t distance = tileBoxes.distance();
-  auto emitBoxes = [&](ArrayRef<Value> place, int64_t skipped) {
-    forEachBox(
-        b, boxes, distance, place, [&](ValueRange coordinates, int64_t first) {
-          Value to =
-              b.sharedPointer(dest.memory, b.add(dest.offset, skipped + first),
-                              NVVM::NVVMMemorySpace::SharedCluster);
-          NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-              b, to, mapOf(op, b.roles), coordinates, mbarrier,
-              /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(), policy,
-              NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
-              NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
-        });
+  auto emitBoxes = [&](ArrayRef<Value> place, Value offset) {
+    // The boxes of one page have the same distances as those of the whole tile.
+    forEachBox(b, boxes, tileBoxes.distance(), place,
+               [&](ValueRange coordinates, int64_t first) {
+                 Value to =
+                     b.sharedPointer(dest.memory, b.add(offset, first),
+                                     NVVM::NVVMMemorySpace::SharedCluster);
+                 NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+                     b, to, mapOf(op, b.roles), coordinates, mbarrier,
+                     /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
+                     policy, NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false,
+                     NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
+               });
   };
-  std::optional<RowRange> range =
-      emitRange(b, operands.getStart(), operands.getLength());
-  if (!op.getTable()) {
-    emitBoxes(mapCoordinates(b, op, source, indices, range), 0);
+  if (op.getTable()) {
+    emitPagedCopy(op, operands, b, [&](ArrayRef<Value> place, Value row) {
+      emitBoxes(place, b.sum(dest.offset, b.toIndex(b.mul(row, boxes.columns))));
+    });
     return b.erase(op);
   }
-  BufferParts table(op.getTable().getType(), operands.getTable());
-  PageParts pages{source.extent(b, *op.getPageDim()), table.memory,
-                  table.offset, table.scale(b, b.index(1), 0),
-                  /*stride=*/Value()};
-  int64_t rowDim = op.getDims().front();
-  int64_t pageRows = op.getSource().getType().getShape()[rowDim];
-  Value first = b.add(range->start, b.toSignedI32(indices[rowDim]));
-  Value end = b.add(range->start, range->length);
-  Value room = b.toSignedI32(b.mul(table.extent(b, 0), pageRows));
-  end = arith::MinSIOp::create(b, end, room);
-  SmallVector<Value> rows;
-  for (int64_t row = 0; row < tileBoxes.rows; row += boxes.rows)
-    rows.push_back(b.add(first, row));
-  SmallVector<PagedRow> places = findPagedRows(b, pages, rows, end, pageRows);
-  for (auto [number, here, place] : llvm::enumerate(rows, places)) {
-    // A box without rows reads nothing.
-    Value length = arith::SubIOp::create(b, end, here);
-    length = arith::MinSIOp::create(b, length, b.i32(boxes.rows));
-    length = b.select(place.exists, length, b.i32(0));
-    indices[*op.getPageDim()] = b.toIndex(place.page);
-    indices[rowDim] = b.index(0);
-    emitBoxes(mapCoordinates(b, op, source, indices,
-                             RowRange{place.rowInPage, length}),
-              int64_t(number) * boxes.rows * boxes.columns);
-  }
+  BufferParts source(op.getSource().getType(), operands.getSource());
+  emitBoxes(mapCoordinates(b, op, source, single(operands.getIndices()),
+                           emitRange(b, operands.getStart(),
+                                     operands.getLength())),
+            dest.offset);
   return b.erase(op);
 }
 
