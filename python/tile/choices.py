@@ -48,10 +48,6 @@ _LEAST_GAIN = 0.95
 _CLUSTER_BLOCKS = 2
 _CLUSTER_COST = 390
 
-#: The most tiles with heads as rows, relative to tiles of one head, for which a batch
-#: with a long sequence has heads as rows.
-_MIXED_SHARE = 0.9
-
 #: The time that a tile of so many rows takes for a key, relative to a tile of _ROWS.
 #: Fitted to an H100.
 _SMALL_TILE_COST = {64: 0.7, 128: 1.0}
@@ -235,23 +231,20 @@ def round_longest(queries: int) -> int:
     return 1 << max(queries - 1, 0).bit_length()
 
 
-def choose_heads_of_mixed_batch(total: int, sequences: int, longest: int, group: int) -> int:
-    """Returns how many heads the rows of a tile are at each query, 0 for queries of one
-    head, if a batch has `total` queries, of which one sequence has `longest`.
+def choose_short_queries(total: int, sequences: int, longest: int, group: int) -> int:
+    """Returns the most queries of those packed sequences that have a kernel of their own,
+    0 if one kernel computes all.
 
-    The other sequences share the rest of the queries: the long sequence is a chunk of a
-    prompt, the others are steps of decoding. A tile has _ROWS rows either way. With heads
-    as rows, the chunk takes up to a tenth longer (D 128, H200); so heads are rows where
-    that takes less than _MIXED_SHARE of the tiles.
+    `total` is the number of queries and `longest` that of the longest sequence. A tile of
+    the other kernel has few rows, and heads of a group are rows. Two kernels take some
+    microseconds more than one. One takes several times longer for steps of decoding
+    beside a chunk of a prompt: so there are two where more than half of the sequences may
+    be short.
     """
-    if sequences < 2 or not 0 < longest <= total:
+    short = FEW_ROWS[0] // _count_packed_heads(group)
+    if not 0 < short < longest:
         return 0
-    heads = _count_packed_heads(group)
-    rest = ceil((total - longest) / (sequences - 1))
-    lengths = ((1, longest), (sequences - 1, rest))
-    packed = sum(n * ceil(length * heads / _ROWS) for n, length in lengths)
-    alone = sum(n * ceil(length / _ROWS) for n, length in lengths)
-    return heads if ceil(group / heads) * packed < _MIXED_SHARE * group * alone else 0
+    return short if sequences > 2 * ceil(total / longest) else 0
 
 
 def count_blocks(

@@ -21,10 +21,10 @@ from .choices import (
     FEW_ROWS,
     choose_cluster,
     choose_few_rows,
-    choose_heads_of_mixed_batch,
     choose_kv_sum,
     choose_packed_heads,
     choose_parts,
+    choose_short_queries,
     count_blocks,
     count_key_blocks,
     count_seeing_queries,
@@ -42,6 +42,9 @@ _ALL_TYPES = {**SINK_TYPES, torch.int32: "i32"}
 
 #: The head dimensions of kernels, D and Dv: multiples of the step up to the largest.
 HEAD_DIMENSION_STEP, MAX_HEAD_DIMENSION = 8, 256
+
+#: More queries than a sequence has.
+MAX_LENGTH = 2**30 - 1
 
 #: Names the chip whose kernels run for tensors on the CPU.
 CPU_CHIP_VARIABLE = "TILE_CPU_CHIP"
@@ -66,6 +69,9 @@ _PARTS = ("o_parts", "lse_parts")
 #: Buffers of kernels that read a cache.
 _CACHE = ("key_lengths", "page_table", "cu_pages", "tree_mask")
 
+#: Those that bound the queries of the sequences that a launch computes.
+_BOUNDS = ("least_q", "most_q")
+
 #: Numbers that vary from call to call.
 _NUMBERS = {"scale": 0, "softcap": 0, "offset": 0}
 
@@ -85,7 +91,8 @@ class Signature(NamedTuple):
     `offset` says whether the call gives the offset of the mask, and `merge`
     whether it merges into o and lse. `schedule` is that of the forward kernel.
     `parts` is the number of blocks that share the keys, 0 for a choice. With
-    `works`, that depends on the lengths of each sequence.
+    `works`, that depends on the lengths of each sequence, and packed sequences with
+    fewer than `least_q` or more than `most_q` queries are left out.
     """
 
     causal: bool
@@ -100,6 +107,8 @@ class Signature(NamedTuple):
     merge: bool = False
     parts: int = 0
     works: bool = False
+    least_q: int = 0
+    most_q: int = MAX_LENGTH
 
 
 class Recipe(NamedTuple):
@@ -194,7 +203,7 @@ class Forward:
             self._lse_layout = _dense("f32", self._lse_shape, self._index)
         inputs = {"q": q, "k": k, "v": v, "sink": sink, "cu_q": cu_q, "cu_k": cu_k}
         inputs.update(zip(_CACHE, (key_lengths, page_table, cu_pages, tree_mask)))
-        self._names = _FORWARD + (_CACHE if key_lengths is not None else ())
+        self._names = _FORWARD + _BOUNDS + (_CACHE if key_lengths is not None else ())
         self._inputs = {
             name: _layout(tensor) for name, tensor in inputs.items() if tensor is not None
         }
@@ -203,6 +212,8 @@ class Forward:
             "max_k": signature.max_k,
             "left": signature.left,
             "right": signature.right,
+            "least_q": signature.least_q,
+            "most_q": signature.most_q,
         }
         self._backward: Dict[tuple, _Backward] = {}
         self._is_empty = not prod(self._o_shape)
@@ -251,10 +262,6 @@ class Forward:
         kernels = None
         group = q[-2] // k[-2] if k[-2] else 1
         heads = choose_packed_heads(queries, group)
-        if not heads and self.signature.works and self._packed:
-            heads = choose_heads_of_mixed_batch(
-                q[0], batch, self.signature.max_q, group
-            )
         if heads:
             kernels = self._find_kernels(pack_heads=heads)
         if self.signature.works:
@@ -310,6 +317,8 @@ class Forward:
             queries, keys = -(-q[0] // sequences), -(-k[0] // sequences)
         else:
             (sequences, queries), keys = q[:2], k[1]
+        if self.signature.least_q:
+            queries = self.signature.max_q
         if "key_lengths" in self._inputs:
             # As many as fit, unless the caller knows better.
             keys = k[1]
@@ -412,6 +421,8 @@ class Forward:
                     self.signature.left,
                     self.signature.right,
                     offset,
+                    self.signature.least_q,
+                    self.signature.most_q,
                     *(0 if tensor is None else tensor.data_ptr() for tensor in cache),
                     *addresses,
                 ),
@@ -454,6 +465,26 @@ class Forward:
             do, q, k, v, o, lse, sink, cu_q, cu_k, scale, softcap, dlse, offset,
             gradients,
         )  # fmt: skip
+
+
+class MixedForward:
+    """Attention of packed sequences, the short ones by a kernel for few rows.
+
+    It has the interface of Forward as far as calls with a cache need that.
+    """
+
+    def __init__(self, short: int, signature: Signature, *tensors: Any):
+        """Prepares a call. Short sequences have up to `short` queries."""
+        self._long = Forward(signature._replace(least_q=short + 1), *tensors)
+        self._short = Forward(signature._replace(max_q=short, most_q=short), *tensors)
+
+    def run(
+        self, q, k, v, sink, cu_q, cu_k, scale, softcap, o=None, lse=None, **options
+    ):  # fmt: skip
+        """Does what Forward.run does."""
+        arguments = q, k, v, sink, cu_q, cu_k, scale, softcap
+        o, lse = self._long.run(*arguments, o, lse, **options)
+        return self._short.run(*arguments, o, lse, **options)
 
 
 class _Backward:
@@ -619,16 +650,22 @@ _found: Dict[tuple, Forward] = {}
 def find(
     signature: Signature, q, k, v, sink, cu_q, cu_k, o=None, lse=None, heads_first=False,
     cache=(),
-) -> Forward:  # fmt: skip
-    """Returns the prepared call of these tensors, which is made once. `cache` are those
-    that _CACHE names, for calls with a cache."""
+) -> Any:  # fmt: skip
+    """Returns the prepared call of these tensors, which is made once: a Forward, or a
+    MixedForward. `cache` are those that _CACHE names, for calls with a cache."""
     tensors = (q, k, v, sink, cu_q, cu_k, o, lse)
     key = (signature, heads_first, machine_of(q)) + tuple(
         None if t is None else (t.dtype, t.shape, t.stride()) for t in (*tensors, *cache)
     )
     found = _found.get(key)
     if found is None:
-        found = Forward(signature, *tensors, heads_first, *cache)
+        short = 0
+        if signature.works and cu_q is not None:
+            group = q.shape[-2] // max(k.shape[-2], 1)
+            sequences = cu_q.shape[0] - 1
+            short = choose_short_queries(q.shape[0], sequences, signature.max_q, group)
+        arguments = (signature, *tensors, heads_first, *cache)
+        found = MixedForward(short, *arguments) if short else Forward(*arguments)
         if len(_found) >= MAX_PREPARED:
             _found.clear()
         _found[key] = found

@@ -324,6 +324,9 @@ def _forward_ir(variant: Variant, name: str) -> str:
         operation += program.buffers(lse, "lse_parts")
     if variant.works:
         operation += f" works {program.buffers('works', 'works')}"
+        if variant.packed:
+            least, most = (program.scalar("index", name) for name in ("least_q", "most_q"))
+            operation += f" queries {least} to {most}"
     if variant.sink:
         operation += f" sink {program.buffers('sink', 'sink')}"
     operation += program.seqlens("max_q") + program.scales()

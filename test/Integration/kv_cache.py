@@ -372,7 +372,7 @@ class Tests(Suite):
         generator = torch.Generator().manual_seed(0)
         batch, page = 300, 16
         counts = torch.randint(0, 3, (batch,), generator=generator)
-        counts[7] = 130
+        counts[[3, 7]] = torch.tensor([2, 130])
         lengths = torch.randint(0, 60, (batch,), generator=generator)
         lengths[[3, 7]] = torch.tensor([700, 900])
         os.environ["TILE_CPU_CHIP"] = "sm_80"
@@ -385,33 +385,42 @@ class Tests(Suite):
             page_table=table, cu_seqlens_q=self.sequences(counts.tolist()),
             causal=True, scheduler_metadata=metadata,
         )  # fmt: skip
-        ((call, (scratch, _)),) = metadata._scratch.items()
-        layouts, offsets = call._scratch.layouts, call._scratch.offsets
-        shape = layouts["works"].shape
-        table = scratch.view(torch.int32)[offsets["works"] // 4 :][: prod(shape)]
-        table = table.view(shape).tolist()
-        room = layouts["o_parts"].shape[0]
+        kernels = []
+        for call, (scratch, _) in metadata._scratch.items():
+            layouts, offsets = call._scratch.layouts, call._scratch.offsets
+            shape = layouts["works"].shape
+            table = scratch.view(torch.int32)[offsets["works"] // 4 :][: prod(shape)]
+            least, most = call.signature.least_q, call.signature.most_q
+            kernels.append((least, most))
+            bounded = [n if least <= n <= most else 0 for n in counts.tolist()]
+            self._check_works(
+                table.view(shape).tolist(), bounded, lengths.tolist(),
+                layouts["o_parts"].shape[0],
+            )  # fmt: skip
+        # Sequences of steps have a kernel of their own, sequence 7 has the other.
+        (least, _), (_, most) = kernels
+        assert least == most + 1 and most < 130, kernels
+
+    def _check_works(self, table, counts, lengths, room) -> None:
         count, tiles, most = table[0][:3]
         works, shared = table[1 : count + 1], table[len(table) - tiles :][::-1]
         # The second tile of the longest sequence begins behind the queries of one.
-        queries = sorted({first for b, first, *_ in works if b == 7})[1]
+        longest = max(range(len(counts)), key=counts.__getitem__)
+        firsts = sorted({first for b, first, *_ in works if b == longest})
+        queries = firsts[1] if len(firsts) > 1 else counts[longest]
         assert 0 < tiles and count + tiles < len(table)
         found, used = {}, []
         for b, first, part, parts, row in works:
             found.setdefault((b, first), []).append((part, parts, row))
             if parts > 1:
-                length = min(queries, int(counts[b]))
-                used.extend(range(row, row + length))
-        assert most == max(min(queries, int(counts[b])) for b, *_ in shared)
+                used.extend(range(row, row + min(queries, counts[b])))
+        assert most == max(min(queries, counts[b]) for b, *_ in shared)
         assert sorted(used) == list(range(len(used))) and len(used) <= room
-        expected = {
-            (b, first)
-            for b, n in enumerate(counts.tolist()) for first in range(0, n, queries)
-        }  # fmt: skip
+        expected = {(b, first) for b, n in enumerate(counts) for first in range(0, n, queries)}
         assert set(found) == expected
         for (b, _), places in found.items():
             _, parts, row = places[0]
-            step = min(queries, int(counts[b]))
+            step = min(queries, counts[b])
             assert places == [(p, parts, row + p * step) for p in range(parts)]
         assert [tuple(tile) for tile in shared] == [
             (b, first, 0, parts, row)
@@ -422,11 +431,11 @@ class Tests(Suite):
         assert any(
             costs == sorted(costs, reverse=True)
             for keys in range(16, 257, 16)
-            for costs in [[-(-int(lengths[b]) // (keys * p)) for b, _, _, p, _ in works]]
+            for costs in [[-(-lengths[b] // (keys * p)) for b, _, _, p, _ in works]]
         )
 
     def test_tiles_of_packed_batches(self):
-        """Steps of decoding have small tiles; beside a chunk, heads are rows, too."""
+        """Steps of decoding have small tiles and heads as rows, beside a chunk, too."""
         import tile
         import torch
         from tile import prepared
@@ -438,20 +447,28 @@ class Tests(Suite):
             variants.append(variant)
             return kernels_of(variant, device)
 
-        for counts, rows in (((1, 1, 0, 1), 64), ((70, 1, 1, 1), 0)):
+        steps, chunk = (8, 64), (0, 0)
+        for counts, expected in (
+            ((1, 1, 0, 1), [steps]), ((70, 1, 1, 1), [chunk, steps]),
+            ((9, 1, 1, 1), [(8, 0), steps]), ((70, 70, 1, 1), [(8, 0)]),
+        ):  # fmt: skip
             lengths = torch.tensor([90, 17, 33, 300], dtype=torch.int32, device=self.device)
             cache = self.normal((4, 320, 1, 64), "float16", 3).detach()
             q = self.normal((sum(counts), 8, 64), "float16", 4).detach()
             results = []
             for most in (max(counts), None):
+                variants.clear()
                 with mock.patch.object(prepared, "kernels_of", find):
                     results.append(tile.attention_with_kvcache(
                         q, cache, cache, cache_seqlens=lengths, causal=True,
                         cu_seqlens_q=self.sequences(counts), max_seqlen_q=most,
                     ))  # fmt: skip
                 if most is not None:
-                    used = variants[-1]
-                    assert (used.pack_heads, used.few_rows) == (8, rows), used.name
+                    found = [
+                        (used.pack_heads, used.few_rows) for used in variants
+                        if used.works and not used.reuse_works
+                    ]  # fmt: skip
+                    assert found == expected, (counts, variants)
             assert torch.allclose(*(o.float() for o in results), atol=2e-3)
 
     def test_renewed_metadata(self):

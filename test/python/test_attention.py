@@ -16,10 +16,10 @@ from tile import Artifact, CompileError, compiler
 from tile.choices import (
     choose_cluster,
     choose_few_rows,
-    choose_heads_of_mixed_batch,
     choose_kv_sum,
     choose_packed_heads,
     choose_parts,
+    choose_short_queries,
 )
 from tile.programs import Artifacts, Variant, attention_backward_ir, attention_ir
 
@@ -210,16 +210,20 @@ class ChoosePartsTest(unittest.TestCase):
             with self.subTest(queries=queries, group=group):
                 self.assertEqual(choose_packed_heads(queries, group), heads)
 
-    def test_heads_are_rows_of_mixed_batches(self):
-        for total, sequences, longest, group, heads in (
-            (519, 8, 512, 8, 8), (2055, 8, 2048, 8, 8), (2055, 8, 2048, 6, 0),
-            # Few steps beside a long chunk, chunks alone, heads without a group.
-            (8193, 2, 8192, 8, 0), (8192, 4, 2048, 8, 0), (512, 1, 512, 8, 0),
-            (519, 8, 512, 1, 0), (10, 4, 512, 8, 0), (519, 8, 0, 8, 0),
+    def test_short_sequences_of_mixed_batches(self):
+        for total, sequences, longest, group, short in (
+            # Steps beside one chunk or two; a group of 6 takes the room of 8.
+            (519, 8, 512, 8, 8), (4158, 64, 2048, 6, 8), (519, 8, 512, 1, 64),
+            (519, 8, 512, 48, 1), (2055, 8, 2048, 200, 1),
+            # All may be as long as the longest one, and only steps.
+            (512, 1, 512, 8, 0), (8192, 4, 2048, 8, 0), (8193, 4, 2048, 8, 0),
+            (64, 64, 1, 8, 0), (64, 64, 8, 8, 0), (40, 64, 0, 8, 0),
+            # Nobody said how long the longest one is.
+            (64, 64, 64, 8, 8),
         ):  # fmt: skip
             with self.subTest(total=total, sequences=sequences, group=group):
-                found = choose_heads_of_mixed_batch(total, sequences, longest, group)
-                self.assertEqual(found, heads)
+                found = choose_short_queries(total, sequences, longest, group)
+                self.assertEqual(found, short)
 
     def test_small_tiles_where_each_processor_has_at_most_one(self):
         for d, sequences, queries, heads, rows in (

@@ -68,6 +68,8 @@ public:
       : AttentionBuilder(builder, op, mapping),
         works(mapping.lookup(op.getWorks())),
         oParts(mapping.lookup(op.getOParts())),
+        leastQ(mapping.lookupOrNull(op.getLeastQ())),
+        mostQ(mapping.lookupOrNull(op.getMostQ())),
         queries(countTileQueries(schedule)), keys((*schedule.tile)[1]),
         partSteps(computePartSteps(op, schedule)) {}
 
@@ -121,6 +123,8 @@ private:
                   Value before, Value tilesBefore, Value rowsBefore);
 
   Value works, oParts;
+  /// The bounds for the queries of a sequence, null without bounds.
+  Value leastQ, mostQ;
   /// Queries of a tile, and keys of a step.
   const int64_t queries, keys;
   const PartSteps partSteps;
@@ -179,8 +183,17 @@ WorksBuilder::Cost WorksBuilder::computeCost(Value length,
     Value window = add(add(reach(left), reach(right)), i32(index(queries)));
     seen = min(seen, number(seen, window));
   }
-  return {divideUp(length, number(length, queries)),
-          min(length, number(length, queries)),
+  Value tiles = divideUp(length, number(length, queries));
+  if (leastQ) {
+    auto bound = [&](Value queries) {
+      return number(length, i32(clamp(queries, index(0), index(kFarthest))));
+    };
+    Value isLess = compare(arith::CmpIPredicate::slt, length, bound(leastQ));
+    Value isMore = compare(arith::CmpIPredicate::sgt, length, bound(mostQ));
+    tiles = select(arith::OrIOp::create(b, isLess, isMore), number(tiles, 0),
+                   tiles);
+  }
+  return {tiles, min(length, number(length, queries)),
           divideUp(seen, number(seen, keys))};
 }
 

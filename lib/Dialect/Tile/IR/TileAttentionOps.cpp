@@ -274,12 +274,18 @@ LogicalResult AttentionOp::verify() {
       failed(verifyTogether(*this,
                             {{"left", getLeft()}, {"right", getRight()}})) ||
       failed(verifyTogether(
-          *this, {{"o_parts", getOParts()}, {"lse_parts", getLseParts()}})))
+          *this, {{"o_parts", getOParts()}, {"lse_parts", getLseParts()}})) ||
+      failed(verifyTogether(
+          *this, {{"least_q", getLeastQ()}, {"most_q", getMostQ()}})))
     return failure();
   if (getWorks() && !getOParts())
     return emitOpError("has works without o_parts");
   if (getReuseWorks() && !getWorks())
     return emitOpError("has reuse_works without works");
+  if (getLeastQ() && !getWorks())
+    return emitOpError("has least_q without works");
+  if (getLeastQ() && !getCuQ())
+    return emitOpError("has least_q without cu_q");
   BufferChecker check(*this, isPacked());
   if (failed(verifyCommon(*this, check)))
     return failure();

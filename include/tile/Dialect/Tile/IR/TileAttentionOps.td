@@ -102,7 +102,9 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     and lse; those of the others go to rows of the parts [R, H, Dv] and [H, R]. R
     bounds how many parts there are. works is scratch memory of i32, [W, 5].
     Requirements on the extents (tile.require) say what R and W must be; launchers
-    compute the shapes of scratch memory from them. With `reuse_works` there is no
+    compute the shapes of scratch memory from them. `queries %least_q to %most_q`, for
+    packed sequences, leaves out those with fewer or more queries: an operation with
+    another schedule computes them. With `reuse_works` there is no
     such kernel: works holds what the kernels of an operation with the same operands,
     attributes and lengths have written.
 
@@ -190,6 +192,7 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     Tile_Scratch<Optional<Tile_BufferType>>:$o_parts,
     Tile_Scratch<Optional<Tile_BufferType>>:$lse_parts,
     Tile_Output<Optional<Tile_BufferType>>:$works,
+    Optional<Index>:$least_q, Optional<Index>:$most_q,
     Tile_Input<Optional<Tile_BufferType>>:$sink,
     Tile_Input<Optional<Tile_BufferType>>:$cu_q,
     Tile_Input<Optional<Tile_BufferType>>:$cu_k, Optional<Index>:$max_q,
@@ -205,7 +208,7 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     OptionalAttr<Tile_ScheduleAttr>:$schedule);
   let assemblyFormat = [{
     $q `,` $k `,` $v `,` $o (`lse` $lse^)?
-    (`parts` $o_parts^ `,` $lse_parts)? (`works` $works^)? (`sink` $sink^)?
+    (`parts` $o_parts^ `,` $lse_parts)? (`works` $works^)? (`queries` $least_q^ `to` $most_q)? (`sink` $sink^)?
     (`seqlens` $cu_q^ (`,` $cu_k^)? `max` $max_q)?
     (`key_lengths` $key_lengths^ (`pages` $page_table^ (`,` $cu_pages^)?)?)?
     (`tree_mask` $tree_mask^)? `scale` $scale
