@@ -1,11 +1,12 @@
 //===- Combine.cpp - Merges the parts of tile.attention -------------------===//
 //
 // A block of threads owns one row of one head, or with a table of works, the
-// rows of tiles with several parts in turn: a query has few parts, but rows are
-// many enough. A block reads several parts at a time. With the logarithms l[p]
-// to base 2 of the sums of the parts, m their maximum and w[p] = exp2(l[p] -
-// m), the output is sum_p w[p] o[p] / sum_p w[p]. Parts without keys have l =
-// -inf and o = 0.
+// rows of tiles with several parts in turn. A block reads several parts of a row
+// at a time, or, with a table for tiles of many queries, several rows of a part:
+// such tiles have few parts, and so many rows that a block has some in turn. With
+// the logarithms l[p] to base 2 of the sums of the parts, m their maximum and
+// w[p] = exp2(l[p] - m), the output is sum_p w[p] o[p] / sum_p w[p]. Parts
+// without keys have l = -inf and o = 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +22,9 @@ using namespace tile;
 /// The parts that a block reads at a time.
 static constexpr int64_t kPartsAtOnce = 8;
 
+/// The rows that a block reads at a time, in tiles of at least kManyQueries.
+static constexpr int64_t kRowsAtOnce = 8, kManyQueries = 64;
+
 /// The most blocks of threads, if a table says what they do: as many as a GPU
 /// runs at a time.
 static constexpr int64_t kMostBlocks = 2048;
@@ -29,13 +33,16 @@ namespace {
 class CombineBuilder : AttentionBuilder {
 public:
   CombineBuilder(ImplicitLocOpBuilder &builder, AttentionOp op,
-                 const IRMapping &mapping)
+                 const IRMapping &mapping, const Schedule &schedule)
       : AttentionBuilder(builder, op, mapping), o(mapping.lookup(op.getO())),
         lse(mapping.lookupOrNull(op.getLse())),
         oParts(mapping.lookup(op.getOParts())),
         lseParts(mapping.lookup(op.getLseParts())),
         works(mapping.lookupOrNull(op.getWorks())),
-        sink(mapping.lookupOrNull(op.getSink())), merges(op.getMerge()) {}
+        sink(mapping.lookupOrNull(op.getSink())), merges(op.getMerge()),
+        rowsAtOnce(works && countTileQueries(schedule) >= kManyQueries
+                       ? kRowsAtOnce
+                       : 1) {}
 
   void build();
 
@@ -48,6 +55,9 @@ private:
   void buildWorks();
   /// Adds the parts p .. p + kPartsAtOnce - 1.
   SmallVector<Value> step(Value p, ValueRange carried);
+  /// Adds part p of rowsAtOnce rows.
+  SmallVector<Value> stepOfRows(Value p, ValueRange carried);
+  /// Writes the result of rowsAtOnce rows.
   void combine(Value row);
   template <typename ColumnT> Value read(Value row, ColumnT column) {
     return wide(LoadScalarOp::create(b, b.getI32Type(), works,
@@ -57,16 +67,21 @@ private:
   /// beyond the last part.
   Value loadParts(Value buffer, Value p, ArrayRef<int64_t> shape);
 
+  /// A scalar, or a tile like `like`.
+  Value real(Value like, double value) {
+    auto tile = dyn_cast<RankedTensorType>(like.getType());
+    return tile ? fill(tile, float(value)) : f32(value);
+  }
   /// A pivot for exponents that is finite if `max` is -inf.
   Value pivotOf(Value max) {
-    Value none = f32(-INFINITY);
-    Value isNothing =
-        arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, max, none);
-    return arith::SelectOp::create(b, isNothing, f32(0.0), max);
+    Value isNothing = arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, max,
+                                            real(max, -INFINITY));
+    return arith::SelectOp::create(b, isNothing, real(max, 0.0), max);
   }
 
   Value o, lse, oParts, lseParts, works, sink;
   bool merges;
+  const int64_t rowsAtOnce;
   /// A row's views, and the number of parts.
   Value outputs, logarithms, parts;
   /// With works, the row of the first part, and the distance of the next one.
@@ -132,6 +147,25 @@ SmallVector<Value> CombineBuilder::step(Value p, ValueRange carried) {
   return {acc, maxNext, sum};
 }
 
+SmallVector<Value> CombineBuilder::stepOfRows(Value p, ValueRange carried) {
+  Value acc = carried[0], max = carried[1], sum = carried[2];
+  RankedTensorType perRow = type(rowsAtOnce, b.getF32Type());
+  // Rows beyond the tile are of other parts; they are not written.
+  Value row = add(firstRow, arith::MulIOp::create(b, p, rowsOfPart));
+  Value l = arith::MulFOp::create(b, LoadOp::create(b, perRow, logarithms, row),
+                                  fill(perRow, 1.4426950408889634f));
+  Value maxNext = arith::MaxNumFOp::create(b, max, l);
+  Value pivot = pivotOf(maxNext);
+  Value weights =
+      math::Exp2Op::create(b, arith::SubFOp::create(b, l, pivot));
+  Value alpha = math::Exp2Op::create(b, arith::SubFOp::create(b, max, pivot));
+  Value values = LoadOp::create(b, acc.getType(), outputs,
+                                ValueRange{row, index(0)});
+  values = arith::MulFOp::create(b, values, spread(weights, valueDim));
+  acc = math::FmaOp::create(b, acc, spread(alpha, valueDim), values);
+  return {acc, maxNext, math::FmaOp::create(b, sum, alpha, weights)};
+}
+
 void CombineBuilder::enterRow(Value row) {
   Value at = isPacked() ? locateQuery(row) : row;
   SmallVector<Value> place{at, head, Value()}, placeOfNumber{head, at};
@@ -145,14 +179,22 @@ void CombineBuilder::enterRow(Value row) {
 }
 
 void CombineBuilder::combine(Value row) {
-  SmallVector<Value> sums = forEach(
-      index(0), parts, index(kPartsAtOnce),
-      {fill(type(valueDim, b.getF32Type()), 0.0f), f32(-INFINITY), f32(0.0)},
-      [&](Value p, ValueRange carried) { return step(p, carried); });
-
-  RankedTensorType number = type(1, b.getF32Type());
-  Value acc =
-      BroadcastOp::create(b, type({1, valueDim}, b.getF32Type()), sums[0], 0);
+  RankedTensorType perRow = type(rowsAtOnce, b.getF32Type());
+  RankedTensorType results = type({rowsAtOnce, valueDim}, b.getF32Type());
+  SmallVector<Value> sums;
+  if (rowsAtOnce > 1) {
+    sums = forEach(
+        index(0), parts, index(1),
+        {fill(results, 0.0f), fill(perRow, -INFINITY), fill(perRow, 0.0f)},
+        [&](Value p, ValueRange carried) { return stepOfRows(p, carried); });
+  } else {
+    sums = forEach(
+        index(0), parts, index(kPartsAtOnce),
+        {fill(type(valueDim, b.getF32Type()), 0.0f), f32(-INFINITY), f32(0.0)},
+        [&](Value p, ValueRange carried) { return step(p, carried); });
+    sums = {BroadcastOp::create(b, results, sums[0], 0),
+            splat(perRow, sums[1]), splat(perRow, sums[2])};
+  }
   RowTarget target;
   target.row = row;
   target.merges = merges;
@@ -161,7 +203,7 @@ void CombineBuilder::combine(Value row) {
     target.lse = viewRows(lse, head);
   if (sink)
     target.sink2 = loadSink(sink, head);
-  writeResult({acc, splat(number, sums[1]), splat(number, sums[2])}, target);
+  writeResult({sums[0], sums[1], sums[2]}, target);
 }
 
 void CombineBuilder::buildWorks() {
@@ -179,15 +221,17 @@ void CombineBuilder::buildWorks() {
   GridOp::create(b, grid, index(1), index(1));
   Value last = sub(DimOp::create(b, works, 0), index(1));
   Value tiles = min(read(index(0), WorkCount::SharedTiles), last);
+  Value blocksOfTile = arith::CeilDivUIOp::create(
+      b, read(index(0), WorkCount::Queries), index(rowsAtOnce));
   Value rows = arith::MulIOp::create(
-      b, tiles,
-      arith::MulIOp::create(b, heads, read(index(0), WorkCount::Queries)));
+      b, tiles, arith::MulIOp::create(b, heads, blocksOfTile));
   // The heads of a query follow each other, and the first queries of all tiles.
   forEach(ProgramIdOp::create(b, Dimension::x), rows, grid, {},
           [&](Value number, ValueRange) {
             head = arith::RemUIOp::create(b, number, heads);
             Value other = arith::DivUIOp::create(b, number, heads);
-            Value query = arith::DivUIOp::create(b, other, tiles);
+            Value query = arith::MulIOp::create(
+                b, arith::DivUIOp::create(b, other, tiles), index(rowsAtOnce));
             Value tile = sub(last, arith::RemUIOp::create(b, other, tiles));
             enterSequence(limitSequence(read(tile, WorkColumn::Sequence)));
             rowsOfPart = min(sq, read(index(0), WorkCount::Queries));
@@ -217,6 +261,7 @@ void CombineBuilder::build() {
 }
 
 void tile::buildAttentionCombine(ImplicitLocOpBuilder &builder, AttentionOp op,
-                                 const IRMapping &mapping) {
-  CombineBuilder(builder, op, mapping).build();
+                                 const IRMapping &mapping,
+                                 const Schedule &schedule) {
+  CombineBuilder(builder, op, mapping, schedule).build();
 }

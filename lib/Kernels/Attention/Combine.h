@@ -13,9 +13,10 @@ inline constexpr int64_t kCombineWarps = 1;
 
 /// Writes the body of the kernel that merges the parts of `op` into its result,
 /// at the insertion point; `mapping` maps the operands of `op` to values of the
-/// kernel.
+/// kernel. `schedule` is that of the kernel that writes the parts.
 void buildAttentionCombine(mlir::ImplicitLocOpBuilder &builder, AttentionOp op,
-                           const mlir::IRMapping &mapping);
+                           const mlir::IRMapping &mapping,
+                           const Schedule &schedule);
 
 } // namespace tile
 

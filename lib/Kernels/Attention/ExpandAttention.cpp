@@ -123,7 +123,7 @@ planBodies(Operation *op, ScheduleChooser &chooser) {
           {name + "_combine", kCombineWarps, getKernelFields(Schedule()),
            [=](ImplicitLocOpBuilder &b, KernelOp, const IRMapping &mapping) {
              WaitPrerequisitesOp::create(b);
-             buildAttentionCombine(b, forward, mapping);
+             buildAttentionCombine(b, forward, mapping, *schedule);
            }});
     return kernels;
   }
