@@ -231,6 +231,12 @@ def round_longest(queries: int) -> int:
     return 1 << max(queries - 1, 0).bit_length()
 
 
+def count_short_queries(group: int) -> int:
+    """Returns the most queries that, with heads of a group as rows, fit a tile of few
+    rows."""
+    return FEW_ROWS[0] // _count_packed_heads(group)
+
+
 def choose_short_queries(total: int, sequences: int, longest: int, group: int) -> int:
     """Returns the most queries of those packed sequences that have a kernel of their own,
     0 if one kernel computes all.
@@ -241,7 +247,7 @@ def choose_short_queries(total: int, sequences: int, longest: int, group: int) -
     beside a chunk of a prompt: so there are two where more than half of the sequences may
     be short.
     """
-    short = FEW_ROWS[0] // _count_packed_heads(group)
+    short = count_short_queries(group)
     if not 0 < short < longest:
         return 0
     return short if sequences > 2 * ceil(total / longest) else 0

@@ -220,7 +220,7 @@ class Tests(Suite):
         import tile
 
         os.environ["TILE_CPU_CHIP"] = chip
-        counts, lengths = (1, 70, 0, 3, 1), (150, 90, 40, 3, 0)
+        counts, lengths = (1, 70, 0, 3, 1), (150, 190, 40, 3, 0)
         for page in (None, 8, 16):
             for splits in (0, 1, 2):
                 cache = Cache(self, lengths, 200, 2, 128, 128, "bfloat16", page, 7)
@@ -244,7 +244,7 @@ class Tests(Suite):
         os.environ["TILE_CPU_CHIP"] = chip
         cases = (
             (1, (8, 2), 128, {"causal": True}),
-            (20, (3, 3), 64, {"window_size": (50, 0)}),
+            (20, (3, 3), 64, {"window_size": (50, 0), "sink": True}),
             (3, (6, 1), 96, {"window_size": (-1, 5), "softcap": 4.0, "sink": True}),
             (9, (4, 2), 192, {}),
         )

@@ -2,11 +2,12 @@
 """Compares random tile.attention with float64.
 
 Draws types, heads, head dimensions, lengths, masks, trees, sinks, pages, parts, tables of
-works, packed heads, clusters and merges from a seed, and runs each program on the CPU
-(tile.executor) for one chip after the other. What no sequence holds is NaN: rows of
-caches, pages of nobody, rows between sequences. Entries of tables behind the lengths are
-no pages. Elements of o that belong to no query must keep what they held. The bound of the
-error follows from the types. A program that the compiler refuses is counted.
+works of all or of some sequences, packed heads, clusters and merges from a seed, and runs
+each program on the CPU (tile.executor) for one chip after the other. What no sequence
+holds is NaN: rows of caches, pages of nobody, rows between sequences. Entries of tables
+behind the lengths are no pages. Elements of o that belong to no query, or to a sequence
+without works, must keep what they held. The bound of the error follows from the types. A
+program that the compiler refuses is counted.
 
 By hand: attentions.py --seconds=3600 --seed=7. attentions.py --only=12 prints and runs one.
 """
@@ -94,6 +95,10 @@ class Attention:
         words = -(-max(self.sq) // 32)
         self.tree = self.draw.randint(max(words, 1), 4) if self.chance(0.3) else None
         self.parts = self.draw.choice(["none", "none", "parts", "works"])
+        # The queries of the sequences that have works.
+        self.queries = None
+        if self.parts == "works" and self.packed and self.chance(0.5):
+            self.queries = sorted(self.draw.choices([0, *self.sq, 1000], k=2))
         self.merge = self.chance(0.2)
         self.lse = self.merge or self.chance(0.6)
         self.o_element = self.draw.choice([self.element, self.element, "f32"])
@@ -325,6 +330,8 @@ class Attention:
         if self.parts == "works":
             kinds["works"] = "!tile.buffer<?x5xi32, #tile.strided<[5, 1]>, global>"
             name("works", "works")
+        if self.queries:
+            words += " queries %least_q to %most_q"
         if self.sink:
             name("sink", "sink")
         if self.packed:
@@ -342,6 +349,8 @@ class Attention:
         scalars = {"scale": "f32"}
         if self.packed:
             scalars["max_q"] = "index"
+        if self.queries:
+            scalars.update(least_q="index", most_q="index")
         for flag, word, names in ((self.softcap, "softcap", ["softcap"]),
                                   (self.window, "window", ["left", "right"]),
                                   (self.offset is not None, "offset", ["offset"])):
@@ -379,6 +388,8 @@ class Attention:
             numbers["softcap"] = self.softcap
         if self.window:
             numbers["left"], numbers["right"] = self.window
+        if self.queries:
+            numbers["least_q"], numbers["most_q"] = self.queries
         if self.offset is not None:
             numbers["offset"] = self.offset
         return {name: array for name, (_, array) in self.arguments.items()}, numbers
@@ -403,6 +414,10 @@ class Attention:
             if o[total:].tobytes() != self.before[total:].tobytes():
                 return "rows of no sequence changed"
         for b, (right, lse, error) in enumerate(self.results):
+            if self.queries and not self.queries[0] <= self.sq[b] <= self.queries[1]:
+                if self.part(o, b).tobytes() != self.part(self.before, b).tobytes():
+                    return f"sequence {b} has no works, but its rows changed"
+                continue
             message = difference(f"o of sequence {b}", self.part(found, b), right, error)
             if not message and self.lse:
                 logs = self.lse_part(self.arguments["lse"][1].astype(np.float64), b)

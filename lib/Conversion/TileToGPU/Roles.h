@@ -15,7 +15,8 @@ struct RoleContext {
   llvm::DenseSet<mlir::Operation *> oneThread;
   /// Roles that a whole warp runs: the values of each lane take registers of
   /// the warp instead of uniform ones, or the lanes divide a copy
-  /// (copiesByLanes). A thread is elected for each other operation with effects.
+  /// (copiesByLanes). A thread is elected for each other operation with
+  /// effects.
   llvm::DenseSet<mlir::Region *> wholeWarps;
   /// For each TMA operation with a tensor map, the number of the function
   /// argument that is its map.

@@ -1,12 +1,12 @@
 //===- Combine.cpp - Merges the parts of tile.attention -------------------===//
 //
 // A block of threads owns one row of one head, or with a table of works, the
-// rows of tiles with several parts in turn. A block reads several parts of a row
-// at a time, or, with a table for tiles of many queries, several rows of a part:
-// such tiles have few parts, and so many rows that a block has some in turn. With
-// the logarithms l[p] to base 2 of the sums of the parts, m their maximum and
-// w[p] = exp2(l[p] - m), the output is sum_p w[p] o[p] / sum_p w[p]. Parts
-// without keys have l = -inf and o = 0.
+// rows of tiles with several parts in turn. A block reads several parts of a
+// row at a time, or, with a table for tiles of many queries, several rows of a
+// part: such tiles have few parts, and so many rows that a block has some in
+// turn. With the logarithms l[p] to base 2 of the sums of the parts, m their
+// maximum and w[p] = exp2(l[p] - m), the output is sum_p w[p] o[p] / sum_p
+// w[p]. Parts without keys have l = -inf and o = 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -156,11 +156,10 @@ SmallVector<Value> CombineBuilder::stepOfRows(Value p, ValueRange carried) {
                                   fill(perRow, 1.4426950408889634f));
   Value maxNext = arith::MaxNumFOp::create(b, max, l);
   Value pivot = pivotOf(maxNext);
-  Value weights =
-      math::Exp2Op::create(b, arith::SubFOp::create(b, l, pivot));
+  Value weights = math::Exp2Op::create(b, arith::SubFOp::create(b, l, pivot));
   Value alpha = math::Exp2Op::create(b, arith::SubFOp::create(b, max, pivot));
-  Value values = LoadOp::create(b, acc.getType(), outputs,
-                                ValueRange{row, index(0)});
+  Value values =
+      LoadOp::create(b, acc.getType(), outputs, ValueRange{row, index(0)});
   values = arith::MulFOp::create(b, values, spread(weights, valueDim));
   acc = math::FmaOp::create(b, acc, spread(alpha, valueDim), values);
   return {acc, maxNext, math::FmaOp::create(b, sum, alpha, weights)};
@@ -192,8 +191,8 @@ void CombineBuilder::combine(Value row) {
         index(0), parts, index(kPartsAtOnce),
         {fill(type(valueDim, b.getF32Type()), 0.0f), f32(-INFINITY), f32(0.0)},
         [&](Value p, ValueRange carried) { return step(p, carried); });
-    sums = {BroadcastOp::create(b, results, sums[0], 0),
-            splat(perRow, sums[1]), splat(perRow, sums[2])};
+    sums = {BroadcastOp::create(b, results, sums[0], 0), splat(perRow, sums[1]),
+            splat(perRow, sums[2])};
   }
   RowTarget target;
   target.row = row;

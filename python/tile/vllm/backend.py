@@ -23,6 +23,7 @@ from vllm.v1.attention.backend import (
 )
 
 from ..append import store
+from ..choices import count_short_queries
 from ..errors import ArgumentError
 from ..kv_cache import SchedulerMetadata, attention_with_kvcache
 from ..prepared import HEAD_DIMENSION_STEP, MAX_HEAD_DIMENSION, TYPES
@@ -339,11 +340,13 @@ class TileAttentionImpl(AttentionImpl[TileMetadata]):
             (1, self.num_kv_heads, page, columns), dtype=dtype, device=device
         )
         # A prompt, which needs the most memory; steps of decoding beside which there may
-        # be one; one step.
+        # be one; one step; sequences of a step and of a few queries.
+        few = 2 * count_short_queries(self.num_heads // self.num_kv_heads)
         for sequences, queries, longest in (
             (1, _WARM_UP_QUERIES, _WARM_UP_QUERIES),
             (_WARM_UP_QUERIES, _WARM_UP_QUERIES, _WARM_UP_QUERIES),
             (1, 1, 1),
+            (2, few, few),
         ):
             q, o = (
                 torch.zeros((queries, self.num_heads, size), dtype=dtype, device=device)

@@ -78,7 +78,7 @@ func.func @bounds_extent(%q: !q, %cq: !cq, %ck: !ck, %max: index, %scale: f32) {
 func.func @no_max(%q: !q, %cu: !cu, %scale: f32) {
   // expected-error@+1 {{'tile.attention' op has cu_q without max_q}}
   "tile.attention"(%q, %q, %q, %q, %cu, %cu, %scale)
-      <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0>}>
+      <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0>}>
       : (!q, !q, !q, !q, !cu, !cu, f32) -> ()
   return
 }
@@ -349,7 +349,7 @@ func.func @parts_heads(%q: !q, %op: !o_parts, %lp: !lse_parts, %scale: f32) {
 
 func.func @parts_alone(%q: !q, %op: !o_parts, %scale: f32) {
   // expected-error@+1 {{'tile.attention' op has o_parts without lse_parts}}
-  "tile.attention"(%q, %q, %q, %q, %op, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0>}>
+  "tile.attention"(%q, %q, %q, %q, %op, %scale) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0>}>
       : (!q, !q, !q, !q, !o_parts, f32) -> ()
   return
 }
@@ -468,7 +468,7 @@ func.func @page_bounds(%q: !q, %k: !k, %n: !n, %cu: !cu, %scale: f32) {
 
 func.func @bounds_without_pages(%q: !q, %n: !n, %scale: f32) {
   // expected-error@+1 {{'tile.attention' op has cu_pages without page_table}}
-  "tile.attention"(%q, %q, %q, %q, %n, %n, %scale) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0>}
+  "tile.attention"(%q, %q, %q, %q, %n, %n, %scale) {operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0>}
       : (!q, !q, !q, !q, !n, !n, f32) -> ()
   return
 }
@@ -559,6 +559,32 @@ func.func @works_alone(%q: !q, %w: !works, %scale: f32) {
 func.func @reuse_alone(%q: !q, %scale: f32) {
   // expected-error@+1 {{'tile.attention' op has reuse_works without works}}
   tile.attention %q, %q, %q, %q scale %scale {reuse_works} : !q, !q, !q, !q
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+func.func @queries_alone(%q: !q, %cu: !cu, %n: index, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op has least_q without works}}
+  tile.attention %q, %q, %q, %q queries %n to %n seqlens %cu, %cu max %n scale %scale
+      : !q, !q, !q, !q, !cu, !cu
+  return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!op = !tile.buffer<?x?x64xf32, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!lp = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+!works = !tile.buffer<?x5xi32, #tile.strided<[5, 1]>, global>
+
+func.func @queries_of_dense(%q: !q, %op: !op, %lp: !lp, %w: !works, %n: index, %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op has least_q without cu_q}}
+  tile.attention %q, %q, %q, %q parts %op, %lp works %w queries %n to %n scale %scale
+      : !q, !q, !q, !q, !op, !lp, !works
   return
 }
 

@@ -128,6 +128,18 @@ func.func @works(%q: !q, %op: !works_o, %lp: !works_lse, %w: !works, %n: !length
   return
 }
 
+!packed_q = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+
+// CHECK-LABEL: @works_of_some
+func.func @works_of_some(%q: !packed_q, %k: !q, %op: !works_o, %lp: !works_lse, %w: !works,
+                         %cu: !lengths, %n: !lengths, %least: index, %most: index, %scale: f32) {
+  // CHECK: tile.attention {{.*}} works %{{[a-z0-9]*}} queries %{{[a-z0-9]*}} to %{{[a-z0-9]*}} seqlens
+  tile.attention %q, %k, %k, %q parts %op, %lp works %w queries %least to %most
+      seqlens %cu max %most key_lengths %n scale %scale
+      : !packed_q, !q, !q, !packed_q, !works_o, !works_lse, !works, !lengths, !lengths
+  return
+}
+
 // CHECK-LABEL: @pages
 func.func @pages(%q: !pq, %k: !cache, %cu: !cu, %max: index, %n: !lengths, %t: !table, %scale: f32) {
   // CHECK: tile.attention {{.*}} seqlens %{{[a-z0-9]*}} max %{{[a-z0-9]*}} key_lengths %{{[a-z0-9]*}} pages %{{[a-z0-9]*}} scale

@@ -105,3 +105,41 @@ func.func @again(%q: !q, %o: !q, %op: !op, %lp: !lp, %works: !works, %scale: f32
       : !q, !q, !q, !q, !op, !lp, !works
   return
 }
+
+// -----
+
+!q = !tile.buffer<?x?x128xbf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!k = !tile.buffer<?x?x?x128xbf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!op = !tile.buffer<?x?x128xf32, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!lp = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+!works = !tile.buffer<?x5xi32, #tile.strided<[5, 1]>, global>
+!n = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+// Sequences with fewer or more queries have no tiles.
+// CHECK-LABEL: tile.kernel @some_works(
+// CHECK: %[[LEAST:.*]] = arith.maxsi %arg8, %c0
+// CHECK: %[[FEWEST:.*]] = arith.minsi %[[LEAST]], %c1073741823
+// CHECK: %[[FROM:.*]] = arith.index_cast %[[FEWEST]]
+// CHECK: tensor.splat %[[FROM]]
+// CHECK: %[[LESS:.*]] = arith.cmpi slt
+// CHECK: arith.maxsi %arg9, %c0
+// CHECK: %[[MORE:.*]] = arith.cmpi sgt
+// CHECK: %[[OUT:.*]] = arith.ori %[[LESS]], %[[MORE]]
+// CHECK: arith.select %[[OUT]], %{{.*}} : tensor<128xi1>, tensor<128xi32>
+
+// A block merges 8 rows of a tile of 64 queries, one part after the other.
+// CHECK-LABEL: tile.kernel @some_combine(
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK: scf.for %{{.*}} step %c1 iter_args
+// CHECK: tile.load %{{.*}} -> tensor<8xf32>
+// CHECK: tile.load %{{.*}} -> tensor<8x128xf32>
+// CHECK-NOT: tile.gather
+// CHECK: tile.store %{{.*}} : tensor<8x128xbf16>
+func.func @some(%q: !q, %k: !k, %v: !k, %o: !q, %op: !op, %lp: !lp, %works: !works,
+                %cu: !n, %least: index, %most: index, %n: !n, %scale: f32) {
+  tile.attention %q, %k, %v, %o parts %op, %lp works %works queries %least to %most
+      seqlens %cu max %most key_lengths %n scale %scale {causal}
+      : !q, !k, !k, !q, !op, !lp, !works, !n, !n
+  return
+}

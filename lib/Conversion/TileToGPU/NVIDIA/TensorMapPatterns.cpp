@@ -186,8 +186,7 @@ static void emitPagedCopy(
                   table.offset, table.scale(b, b.index(1), 0),
                   /*stride=*/Value()};
   SmallVector<Value> indices = single(operands.getIndices());
-  RowRange range =
-      *emitRange(b, operands.getStart(), operands.getLength());
+  RowRange range = *emitRange(b, operands.getStart(), operands.getLength());
   int64_t rowDim = op.getDims().front();
   int64_t pageRows = op.getSource().getType().getShape()[rowDim];
   int64_t boxRows = boxesOf(op).rows, count = countRowBoxes(op);
@@ -197,8 +196,8 @@ static void emitPagedCopy(
   end = arith::MinSIOp::create(b, end, room);
   Value lane = b.i32(0);
   if (count > 1)
-    lane = arith::AndIOp::create(b, b.threadNumber(),
-                                 b.i32(b.chip.warpSize - 1));
+    lane =
+        arith::AndIOp::create(b, b.threadNumber(), b.i32(b.chip.warpSize - 1));
   for (int64_t box = 0; box < count; box += b.chip.warpSize) {
     OpBuilder::InsertionGuard guard(b);
     Value number = b.add(lane, box);
@@ -256,15 +255,16 @@ static LogicalResult convertBulkCopy(BulkCopyOp op, Parts<BulkCopyOp> operands,
   };
   if (op.getTable()) {
     emitPagedCopy(op, operands, b, [&](ArrayRef<Value> place, Value row) {
-      emitBoxes(place, b.sum(dest.offset, b.toIndex(b.mul(row, boxes.columns))));
+      emitBoxes(place,
+                b.sum(dest.offset, b.toIndex(b.mul(row, boxes.columns))));
     });
     return b.erase(op);
   }
   BufferParts source(op.getSource().getType(), operands.getSource());
-  emitBoxes(mapCoordinates(b, op, source, single(operands.getIndices()),
-                           emitRange(b, operands.getStart(),
-                                     operands.getLength())),
-            dest.offset);
+  emitBoxes(
+      mapCoordinates(b, op, source, single(operands.getIndices()),
+                     emitRange(b, operands.getStart(), operands.getLength())),
+      dest.offset);
   return b.erase(op);
 }
 
