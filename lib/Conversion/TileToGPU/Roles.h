@@ -13,10 +13,9 @@ struct RoleContext {
   /// Operations in a role of one thread. In other roles, one thread of each
   /// warp executes such an operation for all.
   llvm::DenseSet<mlir::Operation *> oneThread;
-  /// Roles that a whole warp runs: the values of each lane take registers of
-  /// the warp instead of uniform ones, or the lanes divide a copy
-  /// (copiesByLanes). A thread is elected for each other operation with
-  /// effects.
+  /// Roles that a whole warp runs, because the kernel saves registers or the
+  /// lanes divide a copy (copiesByLanes). A thread is elected for each other
+  /// operation with effects.
   llvm::DenseSet<mlir::Region *> wholeWarps;
   /// For each TMA operation with a tensor map, the number of the function
   /// argument that is its map.

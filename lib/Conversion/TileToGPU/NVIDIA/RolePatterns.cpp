@@ -132,6 +132,7 @@ static void electForEffects(Region &role) {
   }
 }
 
+/// Returns true if all lanes of a warp have to run the role.
 static bool hasOpOfAllLanes(Region &role) {
   return role
       .walk([](Operation *op) {

@@ -103,10 +103,10 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     bounds how many parts there are. works is scratch memory of i32, [W, 5].
     Requirements on the extents (tile.require) say what R and W must be; launchers
     compute the shapes of scratch memory from them. `queries %least_q to %most_q`, for
-    packed sequences, leaves out those with fewer or more queries: an operation with
-    another schedule computes them. With `reuse_works` there is no
-    such kernel: works holds what the kernels of an operation with the same operands,
-    attributes and lengths have written.
+    packed sequences, leaves out those with fewer or more queries: their rows of o and
+    lse stay as they are, for an operation with another schedule. With `reuse_works`
+    there is no such kernel: works holds what the kernels of an operation with the same
+    operands, attributes and lengths have written.
 
     ```mlir
     tile.attention %q, %k, %v, %o parts %o_parts, %lse_parts works %works
@@ -208,7 +208,8 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     OptionalAttr<Tile_ScheduleAttr>:$schedule);
   let assemblyFormat = [{
     $q `,` $k `,` $v `,` $o (`lse` $lse^)?
-    (`parts` $o_parts^ `,` $lse_parts)? (`works` $works^)? (`queries` $least_q^ `to` $most_q)? (`sink` $sink^)?
+    (`parts` $o_parts^ `,` $lse_parts)? (`works` $works^)?
+    (`queries` $least_q^ `to` $most_q)? (`sink` $sink^)?
     (`seqlens` $cu_q^ (`,` $cu_k^)? `max` $max_q)?
     (`key_lengths` $key_lengths^ (`pages` $page_table^ (`,` $cu_pages^)?)?)?
     (`tree_mask` $tree_mask^)? `scale` $scale
