@@ -5,7 +5,7 @@ syn match tileOperation /\<tile\.\%(alloc\|arrive_barrier\|assert\|associative_s
 syn match tileOperation /\<tile_gpu\.\%(atomic_rmw\|buffer_atomic_rmw\|buffer_load\|buffer_store\|commit_copies\|fail\|manifest\|matrix_descriptor\|mma\|recompute\|thread\|wait_copies\|wgmma\|wgmma_fence\|wgmma_wait\)\>\.\@!/
 syn match tileLayout /#tile\.\%(blocked\|dot_operand\|kernel_pattern\|layout\|map\|mma\|open\|padded\|permute\|schedule\|slice\|strided\|swizzle\)\>\.\@!/
 syn match tileBuffer /!tile\.\%(buffer\|pending\|ring\|slot\)\>\.\@!/
-syn keyword tileKeyword acq_rel acquire add along as async at_least at_most atomic bf16x3 block by cache counts device dims dlse dq_acc ends epilogue equal evict_first evict_last fenced fills from global groups in key_lengths kv_acc length lse mask max multiple_of offset order other pages parts phase precision read registers relaxed release reverse scale scope separate seqlens shared sink sizes softcap system tf32 to tree_mask use using warps window with within works
+syn keyword tileKeyword acq_rel acquire add along as async at_least at_most atomic bf16x3 block by cache counts device dims dlse dq_acc ends epilogue equal evict_first evict_last fenced fills from global groups in key_lengths kv_acc length lse mask max multiple_of offset order other pages parts phase precision queries read registers relaxed release reverse scale scope separate seqlens shared sink sizes softcap system tf32 to tree_mask use using warps window with within works
 
 hi def link tileOperation Function
 hi def link tileLayout Type
