@@ -62,6 +62,16 @@ int64_t detail::indexOf(const Layout &layout, unsigned axis, unsigned position,
   return value;
 }
 
+SmallVector<int64_t, 4> detail::unflatten(const Layout &layout,
+                                          int64_t number) {
+  SmallVector<int64_t, 4> index;
+  for (unsigned a = 0; a < layout.numAxes(); ++a) {
+    index.push_back(number % layout.axisSize(a));
+    number /= layout.axisSize(a);
+  }
+  return index;
+}
+
 bool detail::stridesSeparate(ArrayRef<Located> digits) {
   int64_t largest = 0;
   for (const Located &digit : digits) {

@@ -1,9 +1,9 @@
 //===- Digits.h - The digits of a layout ------------------------*- C++ -*-===//
 //
-// What the files of the layout algebra share. They work on digits. If digits do
-// not suffice (two digits of one dimension overlap), they enumerate the sums of
-// one dimension. The dimensions of a layout are independent, because each digit
-// changes one dimension only.
+// Helpers of the layout algebra, for this folder only. The algebra works on
+// digits. Where two digits of one dimension overlap, it enumerates the sums of
+// that dimension. Dimensions are independent, because each digit changes one
+// dimension only.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_LAYOUT_DIGITS_H
@@ -44,6 +44,10 @@ llvm::SmallVector<Located, 8> digitsOf(const Layout &layout, unsigned dim);
 /// other digits are zero.
 int64_t indexOf(const Layout &layout, unsigned axis, unsigned position,
                 int64_t value);
+
+/// Returns the indices of the axes of a static layout for one of its
+/// inputSize() inputs. The first axis varies fastest.
+llvm::SmallVector<int64_t, 4> unflatten(const Layout &layout, int64_t number);
 
 /// Returns true if each stride exceeds the largest sum of the digits with
 /// smaller strides. All sums are distinct then; otherwise two may be equal.

@@ -241,13 +241,8 @@ Error Layout::verify() const {
                    " elements is no multiple of the " +
                    Twine(int64_t(1) << (effective.base + effective.bits)) +
                    " elements that the swizzle permutes");
-    SmallVector<int64_t, 4> index(numAxes(), 0);
     for (int64_t number = 0, e = inputSize(); number < e; ++number) {
-      int64_t rest = number;
-      for (unsigned a = 0; a < numAxes(); ++a) {
-        index[a] = rest % axisSize(a);
-        rest /= axisSize(a);
-      }
+      SmallVector<int64_t, 4> index = unflatten(*this, number);
       int64_t at = apply(index)[0];
       if (at >= extents[d])
         return error("the swizzle moves index " + tupleText(index) +

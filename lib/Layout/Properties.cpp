@@ -70,13 +70,8 @@ bool Layout::equivalent(const Layout &other) const {
   // all offsets.
   if (inputSize() == kDynamic)
     return false;
-  SmallVector<int64_t, 4> index(numAxes(), 0);
   for (int64_t number = 0, e = inputSize(); number < e; ++number) {
-    int64_t rest = number;
-    for (unsigned a = 0; a < numAxes(); ++a) {
-      index[a] = rest % axisSize(a);
-      rest /= axisSize(a);
-    }
+    SmallVector<int64_t, 4> index = unflatten(*this, number);
     if (apply(index) != other.apply(index))
       return false;
   }
