@@ -356,7 +356,7 @@ static LogicalResult emit(Operation *op, const Attention &attention,
       /*tree_mask=*/Value(), scale, softcap,
       /*left=*/Value(), /*right=*/Value(), offset, attention.topLeftCausal,
       /*merge=*/false,
-      /*reuse_works=*/false,
+      /*reuse_works=*/false, /*concurrent=*/false,
       /*expected_keys=*/IntegerAttr(), /*expected_rows=*/IntegerAttr(),
       ScheduleAttr());
   func::ReturnOp::create(b);

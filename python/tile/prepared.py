@@ -92,7 +92,8 @@ class Signature(NamedTuple):
     whether it merges into o and lse. `schedule` is that of the forward kernel.
     `parts` is the number of blocks that share the keys, 0 for a choice. With
     `works`, that depends on the lengths of each sequence, and packed sequences with
-    fewer than `least_q` or more than `most_q` queries are left out.
+    fewer than `least_q` or more than `most_q` queries are left out; those with fewer
+    belong to a call that runs at the same time.
     """
 
     causal: bool
@@ -268,7 +269,12 @@ class Forward:
             rows = heads * self.signature.max_q if self._packed else 0
             sizes = (FEW_ROWS[0], 0) if 0 < rows <= FEW_ROWS[0] else (0,)
             for few in sizes:
-                found = self._find_kernels(parts=True, works=True, few_rows=few)
+                found = self._find_kernels(
+                    parts=True,
+                    works=True,
+                    few_rows=few,
+                    concurrent=self.signature.least_q > 0,
+                )
                 if found is not None:
                     return found, 0
         processors = _count_processors(self._device)
@@ -381,14 +387,15 @@ class Forward:
 
     def run(
         self, q, k, v, sink, cu_q, cu_k, scale, softcap, o=None, lse=None, offset=0,
-        cache=(), metadata=None,
+        cache=(), metadata=None, stream=None,
     ):  # fmt: skip
         """Returns the output and the logarithms of the rows' sums.
 
         Writes them to `o` and `lse`, which have the strides that the call was
         prepared with; allocates those that are None. `cache` are the tensors
         that _CACHE names, for calls with a cache. `metadata` keeps the scratch
-        memory of calls, with a table of works, for the same lengths.
+        memory of calls, with a table of works, for the same lengths. `stream` is
+        the handle of the stream, None for the current one.
         """
         if o is None:
             o = torch.empty_like(self._o_like)
@@ -426,7 +433,7 @@ class Forward:
                     *(0 if tensor is None else tensor.data_ptr() for tensor in cache),
                     *addresses,
                 ),
-                _stream(self._index) if self._on_cuda else 0,
+                stream or (_stream(self._index) if self._on_cuda else 0),
             )
         return o, lse
 
@@ -470,7 +477,9 @@ class Forward:
 class MixedForward:
     """Attention of packed sequences, the short ones by a kernel for few rows.
 
-    It has the interface of Forward as far as calls with a cache need that.
+    Both kernels run at the same time: reading the keys of short sequences leaves most
+    of the time of the multiprocessors' units. It has the interface of Forward as far as
+    calls with a cache need that.
     """
 
     def __init__(self, short: int, signature: Signature, *tensors: Any):
@@ -483,8 +492,26 @@ class MixedForward:
     ):  # fmt: skip
         """Does what Forward.run does."""
         arguments = q, k, v, sink, cu_q, cu_k, scale, softcap
-        o, lse = self._long.run(*arguments, o, lse, **options)
-        return self._short.run(*arguments, o, lse, **options)
+        if not q.is_cuda:
+            o, lse = self._long.run(*arguments, o, lse, **options)
+            return self._short.run(*arguments, o, lse, **options)
+        current = torch.cuda.current_stream(q.device)
+        side = _side_stream(q.device, current.cuda_stream)
+        side.wait_stream(current)
+        try:
+            o, lse = self._long.run(
+                *arguments, o, lse, **options, stream=side.cuda_stream
+            )
+            return self._short.run(*arguments, o, lse, **options)
+        finally:
+            current.wait_stream(side)
+
+
+@functools.lru_cache(maxsize=None)
+def _side_stream(device: torch.device, current: int) -> Any:
+    """Returns a stream for what runs beside the stream `current`. Its kernels get free
+    multiprocessors first."""
+    return torch.cuda.Stream(device, priority=-1)
 
 
 class _Backward:

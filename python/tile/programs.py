@@ -50,7 +50,8 @@ class Variant:
     schedule, as that of compiler.translate. With `parts`, blocks of threads share
     the keys of a tile of queries: the extents of o_parts and lse_parts say how
     many; with `works` besides, a table of works gives long sequences more parts, and
-    `reuse_works` says that it is filled already. With `cluster`, so many blocks of a
+    `reuse_works` says that it is filled already, and `concurrent` that kernels for the
+    sequences with fewer than `least_q` queries run at the same time. With `cluster`, so many blocks of a
     cluster share them. With `pack_heads`, the rows of a
     tile are so many heads at some queries. With `long_keys`, the schedule is that for
     LONG_KEYS keys. With `few_rows`, the schedule is that for at most so many rows of
@@ -83,6 +84,7 @@ class Variant:
     page: int = 0
     works: bool = False
     reuse_works: bool = False
+    concurrent: bool = False
     page_list: bool = False
     tree_words: int = 0
     cluster: int = 0
@@ -108,7 +110,7 @@ class Variant:
             parts.append("packed")
         features = (
             "softcap", "offset", "merge", "parts", "long_keys", "key_lengths", "works",
-            "reuse_works", "page_list",
+            "reuse_works", "concurrent", "page_list",
         )  # fmt: skip
         for feature in features:
             if getattr(self, feature):
@@ -334,6 +336,7 @@ def _forward_ir(variant: Variant, name: str) -> str:
         "causal": variant.causal,
         "merge": variant.merge,
         "reuse_works": variant.reuse_works,
+        "concurrent": variant.concurrent,
     }
     fields = {"pack_heads": variant.pack_heads, "cluster_split": variant.cluster}
     schedule = ", ".join(f"{name} = {value}" for name, value in fields.items() if value)

@@ -116,21 +116,6 @@ Value AttentionBuilder::launch(Side side, int64_t size, bool kvHeads,
   return block;
 }
 
-Value AttentionBuilder::launchWorks(Value most, bool kvHeads, Value y) {
-  gridOverKVHeads = kvHeads;
-  heads = DimOp::create(b, q, headsAt(Side::Queries));
-  Value keyHeads = DimOp::create(b, k, headsAt(Side::Keys));
-  Value numHeads = kvHeads ? keyHeads : heads;
-  // Without sequences, nothing has written the table.
-  most = arith::MulIOp::create(
-      b, most, arith::MinUIOp::create(b, countSequences(), index(1)));
-  GridOp::create(b, arith::MulIOp::create(b, most, numHeads), y, index(1));
-  // In 32 bits, in which divisions are short.
-  Value number = i32(ProgramIdOp::create(b, Dimension::x));
-  setHead(arith::RemUIOp::create(b, number, i32(numHeads)), keyHeads);
-  return wide(arith::DivUIOp::create(b, number, i32(numHeads)));
-}
-
 void AttentionBuilder::recomputePlace() {
   batchIndex = enterPlace(/*recomputes=*/true).second;
 }

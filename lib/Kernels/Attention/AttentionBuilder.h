@@ -132,10 +132,9 @@ protected:
   Value launch(Side side, int64_t size, bool kvHeads = false,
                bool isLongestFirst = false, Value gridY = {}, Value gridZ = {});
 
-  /// One block of threads for each of `most` works, and head of q or, if
-  /// `kvHeads`, of k; as many along y as `y` says. Sets heads, group, head and
-  /// kvHead; returns the number of the work, whose heads follow each other.
-  Value launchWorks(Value most, bool kvHeads, Value y);
+  /// Sets group, head and kvHead; `owner`, an i32, is a head of q or, if
+  /// gridOverKVHeads, of k.
+  void setHead(Value owner, Value keyHeads);
 
   /// Computes head, kvHead and batchIndex again after launch(), so that the
   /// loops before need not keep them in registers.
@@ -268,6 +267,8 @@ protected:
   Value sq, sk;
   /// exp(s - m) = exp2(c * (score - ...)); inner: see score().
   Value c, inner;
+  /// Whether blocks of threads have heads of k.
+  bool gridOverKVHeads = false;
 
 private:
   Value computeReach(Value side, bool isLeft);
@@ -278,13 +279,10 @@ private:
   /// Sets blocks, heads, group, head and kvHead; returns the block's number and
   /// that of its sequence. `recomputes`: from values that are computed again.
   std::pair<Value, Value> enterPlace(bool recomputes);
-  /// Sets group, head and kvHead; `owner`, an i32, is a head of the grid.
-  void setHead(Value owner, Value keyHeads);
   /// The side of the grid that launch() was called for.
   Side gridSide = Side::Queries;
   Value gridY, gridZ;
   int64_t gridSize = 1;
-  bool gridOverKVHeads = false;
   /// The heads whose blocks of one number follow each other.
   int64_t headsAtOnce = 1;
 

@@ -95,7 +95,8 @@ planBodies(Operation *op, ScheduleChooser &chooser) {
     if (failed(schedule))
       return failure();
     bool hasParts = bool(forward.getOParts()),
-         hasWorks = bool(forward.getWorks());
+         hasWorks = bool(forward.getWorks()),
+         isConcurrent = forward.getConcurrent();
     bool writesWorks = hasWorks && !forward.getReuseWorks();
     if (writesWorks)
       kernels.push_back(
@@ -109,7 +110,9 @@ planBodies(Operation *op, ScheduleChooser &chooser) {
                            const IRMapping &mapping) {
                          if (schedule->clusterSplit)
                            kernel.setClusterBlocks(*schedule->clusterSplit);
-                         if (hasParts)
+                         // Blocks that wait would take the multiprocessors
+                         // that the other kernel needs.
+                         if (hasParts && !isConcurrent)
                            LaunchDependentsOp::create(b);
                          if (writesWorks)
                            WaitPrerequisitesOp::create(b);

@@ -37,8 +37,7 @@ public:
         keepsMaximum(isLoopRotated(schedule)) {
     if (op.getWorks()) {
       works = mapping.lookup(op.getWorks());
-      WorkBounds most = boundWorks(builder, op, mapping, schedule);
-      mostWorks = add(most.tiles, most.parts);
+      launchedWorks = boundWorks(builder, op, mapping, schedule).launched;
       oParts = mapping.lookup(op.getOParts());
       lseParts = mapping.lookup(op.getLseParts());
     } else if (op.getOParts()) {

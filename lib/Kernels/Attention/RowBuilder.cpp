@@ -20,24 +20,31 @@ void RowBuilder::enterPartOfCluster(int64_t blocks) {
   parts = index(blocks);
 }
 
-/// Returns the number of the block along the queries.
-Value RowBuilder::launchRows() {
-  if (!packsHeads() && works)
-    return launchWorks(mostWorks, /*kvHeads=*/false, index(1));
-  if (!packsHeads())
-    return launch(Side::Queries, blockM, /*kvHeads=*/false,
-                  /*isLongestFirst=*/false, gridParts);
-  Value keyHeads = max(DimOp::create(b, k, headsAt(Side::Keys)), index(1));
-  Value shared = arith::DivUIOp::create(
-      b, DimOp::create(b, q, headsAt(Side::Queries)), keyHeads);
-  Value tiles = arith::CeilDivUIOp::create(b, shared, index(packedHeads));
-  Value block = works ? launchWorks(mostWorks, /*kvHeads=*/true, tiles)
-                      : launch(Side::Queries, queries, /*kvHeads=*/true,
-                               /*isLongestFirst=*/false, gridParts, tiles);
-  Value tile = ProgramIdOp::create(b, works ? Dimension::y : Dimension::z);
+/// Enters the rows of head `head` of q, or, if heads are packed, of tile `tile`
+/// of the heads of a group.
+void RowBuilder::enterTileOfHeads(Value tile) {
   Value skipped = arith::MulIOp::create(b, tile, index(packedHeads));
   firstHead = add(arith::MulIOp::create(b, kvHead, group), skipped);
   headCount = sub(group, skipped);
+}
+
+/// Returns the tiles of the heads of a group.
+Value RowBuilder::countTilesOfHeads() {
+  Value keyHeads = max(DimOp::create(b, k, headsAt(Side::Keys)), index(1));
+  Value shared = arith::DivUIOp::create(
+      b, DimOp::create(b, q, headsAt(Side::Queries)), keyHeads);
+  return arith::CeilDivUIOp::create(b, shared, index(packedHeads));
+}
+
+/// Returns the number of the block along the queries.
+Value RowBuilder::launchRows() {
+  if (!packsHeads())
+    return launch(Side::Queries, blockM, /*kvHeads=*/false,
+                  /*isLongestFirst=*/false, gridParts);
+  Value block =
+      launch(Side::Queries, queries, /*kvHeads=*/true,
+             /*isLongestFirst=*/false, gridParts, countTilesOfHeads());
+  enterTileOfHeads(ProgramIdOp::create(b, Dimension::z));
   return block;
 }
 
@@ -154,24 +161,65 @@ Value RowBuilder::readWork(WorkColumn column) {
                                    ValueRange{work, index(int64_t(column))}));
 }
 
-std::pair<Value, Value> RowBuilder::enterWork(Value number) {
-  // Rows behind the table's end hold anything.
-  Value count = LoadScalarOp::create(
-      b, b.getI32Type(), works,
-      ValueRange{index(0), index(int64_t(WorkCount::Works))});
-  Value exists =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::ult, i32(number), count);
-  work = arith::SelectOp::create(b, exists, add(number, 1), index(0));
-  auto readIfExists = [&](WorkColumn column) -> Value {
-    return arith::SelectOp::create(b, exists, readWork(column), index(0));
+Value RowBuilder::enterWork(Value number) {
+  work = add(number, 1);
+  enterSequence(limitSequence(readWork(WorkColumn::Sequence)));
+  part = readWork(WorkColumn::Part);
+  parts = max(readWork(WorkColumn::Parts), index(1));
+  // A table that holds something else must not make the kernel read elsewhere.
+  return min(readWork(WorkColumn::Query), sq);
+}
+
+void RowBuilder::buildWorks() {
+  gridOverKVHeads = packsHeads();
+  heads = DimOp::create(b, q, headsAt(Side::Queries));
+  Value keyHeads = DimOp::create(b, k, headsAt(Side::Keys));
+  Value owners = heads, tiles;
+  if (packsHeads()) {
+    tiles = countTilesOfHeads();
+    owners = arith::MulIOp::create(b, keyHeads, tiles);
+  }
+  // Without sequences, nothing has written the table.
+  Value grid = arith::MulIOp::create(
+      b, launchedWorks,
+      arith::MulIOp::create(
+          b, owners, arith::MinUIOp::create(b, countSequences(), index(1))));
+  GridOp::create(b, grid, index(1), index(1));
+  auto readCount = [&](WorkCount count) -> Value {
+    return LoadScalarOp::create(b, b.getI32Type(), works,
+                                ValueRange{index(0), index(int64_t(count))});
   };
-  enterSequence(limitSequence(readIfExists(WorkColumn::Sequence)));
-  Value first = readIfExists(WorkColumn::Query);
-  part = readIfExists(WorkColumn::Part);
-  parts = max(readIfExists(WorkColumn::Parts), index(1));
-  Value end = arith::SelectOp::create(
-      b, exists, min(add(first, index(queries)), sq), index(0));
-  return {first, end};
+  // A table that holds something else must not make the kernel read elsewhere.
+  Value room = i32(sub(DimOp::create(b, works, 0), index(1)));
+  Value end = arith::MulIOp::create(
+      b, arith::MinUIOp::create(b, readCount(WorkCount::Works), room),
+      i32(owners));
+  Value blocks = max(
+      arith::MinUIOp::create(b, readCount(WorkCount::Blocks), i32(grid)),
+      i32(index(1)));
+  Value block = i32(ProgramIdOp::create(b, Dimension::x));
+  Value isIdle =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::uge, block, blocks);
+  end = arith::SelectOp::create(b, isIdle, i32(index(0)), end);
+  // The heads of a work follow each other. In 32 bits, in which divisions are
+  // short.
+  forEach(block, end, blocks, {}, [&](Value taken, ValueRange) {
+    Value number = i32(taken);
+    Value owner = arith::RemUIOp::create(b, number, i32(owners)), tile;
+    if (tiles) {
+      tile = wide(arith::RemUIOp::create(b, owner, i32(tiles)));
+      owner = arith::DivUIOp::create(b, owner, i32(tiles));
+    }
+    setHead(owner, keyHeads);
+    if (tiles)
+      enterTileOfHeads(tile);
+    Value first =
+        enterWork(wide(arith::DivUIOp::create(b, number, i32(owners))));
+    enterHead();
+    computeFactors();
+    buildTile(first);
+    return SmallVector<Value>();
+  });
 }
 
 void RowBuilder::buildTile(Value firstRow) {
@@ -187,19 +235,9 @@ void RowBuilder::buildTile(Value firstRow) {
 }
 
 void RowBuilder::buildRows() {
+  if (works)
+    return buildWorks();
   Value block = launchRows();
-  if (works) {
-    auto [first, end] = enterWork(block);
-    enterHead();
-    computeFactors();
-    // At most once.
-    forEach(narrow(first), narrow(end), narrow(index(queries)), {},
-            [&](Value row, ValueRange) {
-              buildTile(row);
-              return SmallVector<Value>();
-            });
-    return;
-  }
   // Under a causal mask the last rows see the most keys: start with them, so
   // that the blocks that run last are the short ones. tile-persist has its own
   // order.

@@ -32,8 +32,8 @@ protected:
   /// The table of works, which says what a block does (Works.h), and the
   /// buffers of their parts; null: none.
   Value works, oParts, lseParts;
-  /// The most works of the table, a bound for the grid.
-  Value mostWorks;
+  /// The works for which each head has a block of threads.
+  Value launchedWorks;
   /// The row of the table for the block's work.
   Value work;
   Value readWork(WorkColumn column);
@@ -83,9 +83,12 @@ private:
   /// Which of the keys each row sees by the tree mask.
   Value visibleInTree(llvm::function_ref<Value(Value)> relative);
   Value launchRows();
-  /// Enters the sequence and the part of a block's work; returns its first row
-  /// and the end of its rows, which is 0 if there is no such work.
-  std::pair<Value, Value> enterWork(Value number);
+  Value countTilesOfHeads();
+  void enterTileOfHeads(Value tile);
+  /// Enters the sequence and the part of a work; returns its first row.
+  Value enterWork(Value number);
+  /// Writes the grid, and a loop over the block's works.
+  void buildWorks();
   void buildTile(Value firstRow);
   /// Sets the keys that rows from `row` on see.
   void computeKeyRanges();

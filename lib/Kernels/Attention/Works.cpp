@@ -16,6 +16,12 @@
 // R is kPartsOfBlock * n * multiprocessors / heads, for tiles of up to n
 // queries: this gives A.
 //
+// Beside a concurrent kernel, which computes the sequences with fewer queries,
+// the blocks of this one share n multiprocessors: all of them times
+// L / (L + kBusyShare S). L is the time of this kernel on all multiprocessors,
+// the sum of its MMAs and its exponentials at peak rates, and S the time in
+// which the memory delivers the keys and values of the other one.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Works.h"
@@ -39,6 +45,12 @@ static constexpr int64_t kPartKeys = 192;
 /// part is never made larger than 1 / kLeastShares of it to pay for its
 /// beginning and its end.
 static constexpr int64_t kMostShares = 32, kLeastShares = 2;
+
+/// A kernel that the memory limits needs so much of the multiprocessors, and
+/// what it leaves of the memory's rate slows the kernel beside it. Measured
+/// (docs/notes/hopper-packed.md). With too few multiprocessors the other kernel
+/// leaves the rest idle at its end, with too many it takes them over.
+static constexpr double kBusyShare = 2.0 / 3;
 
 namespace {
 /// The steps that a part needs to pay for its beginning and its end.
@@ -71,7 +83,9 @@ public:
         leastQ(mapping.lookupOrNull(op.getLeastQ())),
         mostQ(mapping.lookupOrNull(op.getMostQ())),
         queries(countTileQueries(schedule)), keys((*schedule.tile)[1]),
-        partSteps(computePartSteps(op, schedule)) {}
+        schedule(schedule), partSteps(computePartSteps(op, schedule)),
+        // Blocks of a kernel with warp roles have a multiprocessor each.
+        isConcurrent(op.getConcurrent() && schedule.hasRoles() && chip) {}
 
   void build();
 
@@ -80,6 +94,13 @@ private:
   struct Cost {
     /// Tiles of queries, queries of the first one, and steps of its walk.
     Value tiles, rows, steps;
+    /// Keys that a tile sees, and those of a concurrent kernel.
+    Value seen, otherKeys;
+  };
+  /// Sums over all sequences, in f32.
+  struct Total {
+    /// T, keys of all tiles, and keys of a concurrent kernel.
+    Value steps, keys, otherKeys;
   };
   /// The parts of a tile, and the works of the sequence.
   struct Shares {
@@ -115,7 +136,8 @@ private:
     RankedTensorType tile = type(kSequencesAtOnce, b.getI32Type());
     return add(IotaOp::create(b, tile, 0), splat(tile, i32(first)));
   }
-  Value sumSteps();
+  Total sumCosts();
+  Value countBlocks(const Total &total);
   void writeCounts(ArrayRef<Value> counts);
   void writeColumns(Value rows, Value first,
                     ArrayRef<std::pair<WorkColumn, Value>> columns);
@@ -127,7 +149,11 @@ private:
   Value leastQ, mostQ;
   /// Queries of a tile, and keys of a step.
   const int64_t queries, keys;
+  const Schedule schedule;
   const PartSteps partSteps;
+  /// Whether another kernel runs at the same time, on the multiprocessors that
+  /// this one leaves.
+  const bool isConcurrent;
   Value sequences;
 };
 } // namespace
@@ -164,6 +190,8 @@ WorksBuilder::Cost WorksBuilder::readCosts(Value first) {
   Value exists = compare(arith::CmpIPredicate::slt, numbersFrom(first),
                          splat(tile, i32(sequences)));
   cost.tiles = select(exists, cost.tiles, zero);
+  if (isConcurrent)
+    cost.otherKeys = select(exists, cost.otherKeys, zero);
   return cost;
 }
 
@@ -183,18 +211,22 @@ WorksBuilder::Cost WorksBuilder::computeCost(Value length,
     Value window = add(add(reach(left), reach(right)), i32(index(queries)));
     seen = min(seen, number(seen, window));
   }
-  Value tiles = divideUp(length, number(length, queries));
+  Value tiles = divideUp(length, number(length, queries)), otherKeys;
   if (leastQ) {
     auto bound = [&](Value queries) {
       return number(length, i32(clamp(queries, index(0), index(kFarthest))));
     };
     Value isLess = compare(arith::CmpIPredicate::slt, length, bound(leastQ));
     Value isMore = compare(arith::CmpIPredicate::sgt, length, bound(mostQ));
-    tiles = select(arith::OrIOp::create(b, isLess, isMore), number(tiles, 0),
-                   tiles);
+    Value none = number(tiles, 0);
+    otherKeys = select(isLess, arith::MulIOp::create(b, seen, min(tiles, number(tiles, 1))), none);
+    tiles = select(arith::OrIOp::create(b, isLess, isMore), none, tiles);
   }
-  return {tiles, min(length, number(length, queries)),
-          divideUp(seen, number(seen, keys))};
+  Value steps = divideUp(seen, number(seen, keys));
+  // The mean of the rows.
+  if (causal)
+    seen = sub(seen, min(seen, arith::DivUIOp::create(b, length, number(length, 2))));
+  return {tiles, min(length, number(length, queries)), steps, seen, otherKeys};
 }
 
 /// `total` is T, an f32.
@@ -240,20 +272,71 @@ WorksBuilder::Shares WorksBuilder::share(const Cost &cost, Value total) {
   return shares;
 }
 
-/// Returns T.
-Value WorksBuilder::sumSteps() {
-  return forEach(
-             index(0), sequences, index(kSequencesAtOnce), {f32(0.0)},
-             [&](Value first, ValueRange carried) -> SmallVector<Value> {
-               Cost cost = readCosts(first);
-               RankedTensorType tile = type(kSequencesAtOnce, b.getF32Type());
-               Value steps = arith::MulFOp::create(
-                   b, arith::SIToFPOp::create(b, tile, cost.tiles),
-                   arith::SIToFPOp::create(b, tile, cost.steps));
-               return {arith::AddFOp::create(
-                   b, carried[0], reduce(arith::AtomicRMWKind::addf, steps))};
-             })
-      .front();
+WorksBuilder::Total WorksBuilder::sumCosts() {
+  SmallVector<Value> sums(isConcurrent ? 3 : 1, f32(0.0));
+  sums = forEach(
+      index(0), sequences, index(kSequencesAtOnce), sums,
+      [&](Value first, ValueRange carried) {
+        Cost cost = readCosts(first);
+        RankedTensorType tile = type(kSequencesAtOnce, b.getF32Type());
+        auto real = [&](Value x) -> Value {
+          return arith::SIToFPOp::create(b, tile, x);
+        };
+        Value tiles = real(cost.tiles);
+        SmallVector<Value> terms{
+            arith::MulFOp::create(b, tiles, real(cost.steps))};
+        if (isConcurrent) {
+          Value keys = add(cost.seen, number(cost.seen, kPartKeys));
+          terms.push_back(arith::MulFOp::create(b, tiles, real(keys)));
+          terms.push_back(real(cost.otherKeys));
+        }
+        for (auto [term, sum] : llvm::zip_equal(terms, carried))
+          term = arith::AddFOp::create(
+              b, sum, reduce(arith::AtomicRMWKind::addf, term));
+        return terms;
+      });
+  sums.resize(3);
+  return {sums[0], sums[1], sums[2]};
+}
+
+/// Returns the most blocks that take works.
+Value WorksBuilder::countBlocks(const Total &total) {
+  Value all = i32(index(kManySteps));
+  if (!isConcurrent)
+    return all;
+  const Throughput &rates = chip->throughput;
+  double rows = double((*schedule.tile)[0]), columns = double(headDim + valueDim);
+  double cyclesOfKey = rows * (2 * columns / double(rates.matrix) +
+                               1 / double(rates.exponentials));
+  double otherCyclesOfKey = columns * (element.getIntOrFloatBitWidth() / 8) /
+                            double(rates.memoryBytes);
+  auto real = [&](Value x) -> Value {
+    return arith::SIToFPOp::create(b, b.getF32Type(), i32(x));
+  };
+  auto multiply = [&](Value x, Value y) -> Value {
+    return arith::MulFOp::create(b, x, y);
+  };
+  Value heads = DimOp::create(b, q, headsAt(Side::Queries));
+  Value keyHeads = DimOp::create(b, k, headsAt(Side::Keys));
+  // The heads that have a tile in the grid.
+  Value tileHeads = schedule.packsHeads() ? keyHeads : heads;
+  Value cycles = multiply(total.keys, multiply(real(tileHeads), f32(cyclesOfKey)));
+  Value others =
+      multiply(total.otherKeys,
+               multiply(real(keyHeads), f32(kBusyShare * otherCyclesOfKey)));
+  Value share = arith::DivFOp::create(
+      b, cycles,
+      arith::MaximumFOp::create(b, arith::AddFOp::create(b, cycles, others),
+                                f32(1.0)));
+  Value processors =
+      multiply(multiply(real(DimOp::create(b, oParts, 0)), real(tileHeads)),
+               f32(1.0 / double(kPartsOfBlock * queries)));
+  Value blocks = arith::MinimumFOp::create(b, multiply(processors, share),
+                                           f32(double(kManySteps / 2)));
+  blocks = add(arith::FPToSIOp::create(b, b.getI32Type(), blocks), i32(index(1)));
+  Value isAlone = arith::CmpFOp::create(b, arith::CmpFPredicate::OLE,
+                                        total.otherKeys, f32(0.0));
+  return select(isAlone, all, blocks);
 }
 
 /// Writes the first row.
@@ -337,9 +420,9 @@ void WorksBuilder::build() {
   sequences = countSequences();
   GridOp::create(b, sequences, index(1), index(1));
   Value sequence = ProgramIdOp::create(b, Dimension::x);
-  Value total = sumSteps();
+  Total total = sumCosts();
   Cost own = readCost(sequence);
-  Shares ownShares = share(own, total);
+  Shares ownShares = share(own, total.steps);
   Value zero = i32(index(0));
   enum { Before, TilesBefore, RowsBefore, Works, SharedTiles, Queries, Count };
   SmallVector<Value> sums = forEach(
@@ -347,7 +430,7 @@ void WorksBuilder::build() {
       SmallVector<Value>(Count, zero),
       [&](Value first, ValueRange carried) -> SmallVector<Value> {
         Cost cost = readCosts(first);
-        Shares shares = share(cost, total);
+        Shares shares = share(cost, total.steps);
         Value size = number(shares.size, ownShares.size);
         Value isInFront = compare(arith::CmpIPredicate::slt, numbersFrom(first),
                                   number(size, i32(sequence)));
@@ -372,8 +455,10 @@ void WorksBuilder::build() {
                 max(carried[Queries], most)};
       });
   Value isFirst = compare(arith::CmpIPredicate::eq, sequence, index(0));
-  choose(isFirst,
-         [&] { writeCounts({sums[Works], sums[SharedTiles], sums[Queries]}); });
+  choose(isFirst, [&] {
+    writeCounts({sums[Works], sums[SharedTiles], sums[Queries],
+                 countBlocks(total)});
+  });
   writeWorks(sequence, own, ownShares, sums[Before], sums[TilesBefore],
              sums[RowsBefore]);
 }
@@ -431,6 +516,8 @@ WorkBounds tile::boundWorks(ImplicitLocOpBuilder &b, AttentionOp op,
   most.parts = b.createOrFold<arith::MinUIOp>(
       shares(kMostShares),
       b.createOrFold<arith::MaxUIOp>(shares(kLeastShares), paying));
+  most.launched = b.createOrFold<arith::MinUIOp>(add(most.tiles, most.parts),
+                                                 shares(kBlocksOfProcessor));
   return most;
 }
 

@@ -1,8 +1,8 @@
 //===- Works.h - Shares of a batch of different lengths ---------*- C++ -*-===//
 //
 // The table of `tile.attention ... works`: i32 [W, 5]. The first row is
-// [works, tiles with several parts, most queries of one of these, 0, 0]. The
-// works follow, those that cost most first: [sequence, first query, part,
+// [works, tiles with several parts, most queries of one of these, blocks of
+// threads that take works, 0]. The works follow, those that cost most first: [sequence, first query, part,
 // parts, row of the buffers of parts]. The tiles with several parts, in the
 // form of their first works, are at the end of the table, in reverse. A part
 // has as many rows as the first tile of its sequence has queries.
@@ -21,6 +21,11 @@ namespace tile {
 /// threads that the GPU runs at a time.
 inline constexpr int64_t kPartsOfBlock = 8;
 
+/// The most blocks of threads for each multiprocessor that take works. With
+/// many, a multiprocessor that has done its works early gets one more; a block
+/// without a work takes some time, too.
+inline constexpr int64_t kBlocksOfProcessor = 16;
+
 /// The warps of the kernel.
 inline constexpr int64_t kWorksWarps = 4;
 
@@ -28,7 +33,7 @@ inline constexpr int64_t kWorksWarps = 4;
 enum class WorkColumn { Sequence, Query, Part, Parts, Row };
 inline constexpr int64_t kWorkColumns = 5;
 /// Columns of its first row.
-enum class WorkCount { Works, SharedTiles, Queries };
+enum class WorkCount { Works, SharedTiles, Queries, Blocks };
 
 /// Bounds of a table of works that follow from the extents of the operands.
 struct WorkBounds {
@@ -37,6 +42,9 @@ struct WorkBounds {
   /// The most works beyond the first ones of their tiles, hence the most tiles
   /// with several parts.
   mlir::Value parts;
+  /// The works for which each head has a block of threads. These blocks take
+  /// the others in turn.
+  mlir::Value launched;
 };
 
 /// Computes the bounds for `op`, whose kernel has `schedule`. `mapping` maps

@@ -286,6 +286,8 @@ LogicalResult AttentionOp::verify() {
     return emitOpError("has least_q without works");
   if (getLeastQ() && !getCuQ())
     return emitOpError("has least_q without cu_q");
+  if (getConcurrent() && !getLeastQ())
+    return emitOpError("has concurrent without least_q");
   BufferChecker check(*this, isPacked());
   if (failed(verifyCommon(*this, check)))
     return failure();

@@ -97,14 +97,16 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     With `works %works`, the number of parts depends on the lengths of a sequence:
     long ones have more. A kernel, whose name ends with `_works`, writes a table of
     works in the order of their cost. A work is a tile of queries and a part of its
-    keys. Each has a block of threads for each head; blocks behind the end of the
-    table return at once. The result of a work with all keys of its tile goes to o
+    keys. Blocks of threads take the works of all heads in turn. The result of a work with all keys of its tile goes to o
     and lse; those of the others go to rows of the parts [R, H, Dv] and [H, R]. R
     bounds how many parts there are. works is scratch memory of i32, [W, 5].
     Requirements on the extents (tile.require) say what R and W must be; launchers
     compute the shapes of scratch memory from them. `queries %least_q to %most_q`, for
     packed sequences, leaves out those with fewer or more queries: their rows of o and
-    lse stay as they are, for an operation with another schedule. With `reuse_works`
+    lse stay as they are, for an operation with another schedule. `concurrent` says
+    that one for the sequences with fewer than least_q queries runs at the same time, on
+    another stream: on chips with warp roles, this one then takes as many
+    multiprocessors as its part of the time of both is worth. With `reuse_works`
     there is no such kernel: works holds what the kernels of an operation with the same
     operands, attributes and lengths have written.
 
@@ -202,7 +204,7 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     Tile_Input<Optional<Tile_BufferType>>:$tree_mask, F32:$scale,
     Optional<F32>:$softcap, Optional<I32>:$left, Optional<I32>:$right,
     Optional<I32>:$offset, UnitAttr:$causal, UnitAttr:$merge,
-    UnitAttr:$reuse_works,
+    UnitAttr:$reuse_works, UnitAttr:$concurrent,
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$expected_keys,
     OptionalAttr<ConfinedAttr<I64Attr, [IntPositive]>>:$expected_rows,
     OptionalAttr<Tile_ScheduleAttr>:$schedule);
