@@ -99,6 +99,7 @@ class Attention:
         self.queries = None
         if self.parts == "works" and self.packed and self.chance(0.5):
             self.queries = sorted(self.draw.choices([0, *self.sq, 1000], k=2))
+        self.concurrent = bool(self.queries) and self.draw.random() < 0.5
         self.merge = self.chance(0.2)
         self.lse = self.merge or self.chance(0.6)
         self.o_element = self.draw.choice([self.element, self.element, "f32"])
@@ -357,7 +358,7 @@ class Attention:
             if flag:
                 words += f" {word} " + ", ".join("%" + n for n in names)
                 scalars.update({n: "f32" if word == "softcap" else "i32" for n in names})
-        flags = [flag for flag in ("causal", "merge") if getattr(self, flag)]
+        flags = [flag for flag in ("causal", "merge", "concurrent") if getattr(self, flag)]
         if self.schedule:
             flags.append(f"schedule = #tile.schedule<{self.schedule}>")
         attributes = f" {{{', '.join(flags)}}}" if flags else ""

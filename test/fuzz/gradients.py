@@ -54,7 +54,7 @@ class Gradients(Attention):
         self.offset = self.draw.choice([-3, 0, 9, 60]) if self.chance(0.2) else None
         self.softcap = self.draw.choice([4.0, 30.0]) if self.chance(0.2) else None
         self.sink = self.draw.choice(["f32", self.element]) if self.chance(0.25) else ""
-        self.tree, self.merge, self.queries = None, False, None
+        self.tree, self.merge, self.queries, self.concurrent = None, False, None, False
         self.dlse = self.chance(0.3)
         self.accumulate = self.chance(0.25)
         self.result = self.draw.choice([self.element, self.element, "f32"])

@@ -167,7 +167,7 @@ Value RowBuilder::enterWork(Value number) {
   part = readWork(WorkColumn::Part);
   parts = max(readWork(WorkColumn::Parts), index(1));
   // A table that holds something else must not make the kernel read elsewhere.
-  return min(readWork(WorkColumn::Query), sq);
+  return arith::MinUIOp::create(b, readWork(WorkColumn::Query), sq);
 }
 
 void RowBuilder::buildWorks() {
@@ -194,9 +194,9 @@ void RowBuilder::buildWorks() {
   Value end = arith::MulIOp::create(
       b, arith::MinUIOp::create(b, readCount(WorkCount::Works), room),
       i32(owners));
-  Value blocks = max(
-      arith::MinUIOp::create(b, readCount(WorkCount::Blocks), i32(grid)),
-      i32(index(1)));
+  Value blocks =
+      max(arith::MinUIOp::create(b, readCount(WorkCount::Blocks), i32(grid)),
+          i32(index(1)));
   Value block = i32(ProgramIdOp::create(b, Dimension::x));
   Value isIdle =
       arith::CmpIOp::create(b, arith::CmpIPredicate::uge, block, blocks);

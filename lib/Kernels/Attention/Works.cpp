@@ -46,11 +46,13 @@ static constexpr int64_t kPartKeys = 192;
 /// beginning and its end.
 static constexpr int64_t kMostShares = 32, kLeastShares = 2;
 
-/// A kernel that the memory limits needs so much of the multiprocessors, and
-/// what it leaves of the memory's rate slows the kernel beside it. Measured
-/// (docs/notes/hopper-packed.md). With too few multiprocessors the other kernel
-/// leaves the rest idle at its end, with too many it takes them over.
-static constexpr double kBusyShare = 2.0 / 3;
+/// So many of the multiprocessors are enough for a kernel that the memory
+/// limits (docs/notes/hopper-packed.md). With fewer blocks than this gives, the
+/// kernel runs alone at its end, on few multiprocessors; with more, it leaves
+/// all to the other one earlier.
+static constexpr double kBusyShare = 0.75;
+/// The beginning and the end of a tile take the time of so many keys.
+static constexpr int64_t kTileKeys = 384;
 
 namespace {
 /// The steps that a part needs to pay for its beginning and its end.
@@ -219,13 +221,16 @@ WorksBuilder::Cost WorksBuilder::computeCost(Value length,
     Value isLess = compare(arith::CmpIPredicate::slt, length, bound(leastQ));
     Value isMore = compare(arith::CmpIPredicate::sgt, length, bound(mostQ));
     Value none = number(tiles, 0);
-    otherKeys = select(isLess, arith::MulIOp::create(b, seen, min(tiles, number(tiles, 1))), none);
+    otherKeys = select(
+        isLess, arith::MulIOp::create(b, seen, min(tiles, number(tiles, 1))),
+        none);
     tiles = select(arith::OrIOp::create(b, isLess, isMore), none, tiles);
   }
   Value steps = divideUp(seen, number(seen, keys));
   // The mean of the rows.
   if (causal)
-    seen = sub(seen, min(seen, arith::DivUIOp::create(b, length, number(length, 2))));
+    seen = sub(seen,
+               min(seen, arith::DivUIOp::create(b, length, number(length, 2))));
   return {tiles, min(length, number(length, queries)), steps, seen, otherKeys};
 }
 
@@ -274,27 +279,27 @@ WorksBuilder::Shares WorksBuilder::share(const Cost &cost, Value total) {
 
 WorksBuilder::Total WorksBuilder::sumCosts() {
   SmallVector<Value> sums(isConcurrent ? 3 : 1, f32(0.0));
-  sums = forEach(
-      index(0), sequences, index(kSequencesAtOnce), sums,
-      [&](Value first, ValueRange carried) {
-        Cost cost = readCosts(first);
-        RankedTensorType tile = type(kSequencesAtOnce, b.getF32Type());
-        auto real = [&](Value x) -> Value {
-          return arith::SIToFPOp::create(b, tile, x);
-        };
-        Value tiles = real(cost.tiles);
-        SmallVector<Value> terms{
-            arith::MulFOp::create(b, tiles, real(cost.steps))};
-        if (isConcurrent) {
-          Value keys = add(cost.seen, number(cost.seen, kPartKeys));
-          terms.push_back(arith::MulFOp::create(b, tiles, real(keys)));
-          terms.push_back(real(cost.otherKeys));
-        }
-        for (auto [term, sum] : llvm::zip_equal(terms, carried))
-          term = arith::AddFOp::create(
-              b, sum, reduce(arith::AtomicRMWKind::addf, term));
-        return terms;
-      });
+  sums =
+      forEach(index(0), sequences, index(kSequencesAtOnce), sums,
+              [&](Value first, ValueRange carried) {
+                Cost cost = readCosts(first);
+                RankedTensorType tile = type(kSequencesAtOnce, b.getF32Type());
+                auto real = [&](Value x) -> Value {
+                  return arith::SIToFPOp::create(b, tile, x);
+                };
+                Value tiles = real(cost.tiles);
+                SmallVector<Value> terms{
+                    arith::MulFOp::create(b, tiles, real(cost.steps))};
+                if (isConcurrent) {
+                  Value keys = add(cost.seen, number(cost.seen, kTileKeys));
+                  terms.push_back(arith::MulFOp::create(b, tiles, real(keys)));
+                  terms.push_back(real(cost.otherKeys));
+                }
+                for (auto [term, sum] : llvm::zip_equal(terms, carried))
+                  term = arith::AddFOp::create(
+                      b, sum, reduce(arith::AtomicRMWKind::addf, term));
+                return terms;
+              });
   sums.resize(3);
   return {sums[0], sums[1], sums[2]};
 }
@@ -305,7 +310,8 @@ Value WorksBuilder::countBlocks(const Total &total) {
   if (!isConcurrent)
     return all;
   const Throughput &rates = chip->throughput;
-  double rows = double((*schedule.tile)[0]), columns = double(headDim + valueDim);
+  double rows = double((*schedule.tile)[0]),
+         columns = double(headDim + valueDim);
   double cyclesOfKey = rows * (2 * columns / double(rates.matrix) +
                                1 / double(rates.exponentials));
   double otherCyclesOfKey = columns * (element.getIntOrFloatBitWidth() / 8) /
@@ -320,7 +326,8 @@ Value WorksBuilder::countBlocks(const Total &total) {
   Value keyHeads = DimOp::create(b, k, headsAt(Side::Keys));
   // The heads that have a tile in the grid.
   Value tileHeads = schedule.packsHeads() ? keyHeads : heads;
-  Value cycles = multiply(total.keys, multiply(real(tileHeads), f32(cyclesOfKey)));
+  Value cycles =
+      multiply(total.keys, multiply(real(tileHeads), f32(cyclesOfKey)));
   Value others =
       multiply(total.otherKeys,
                multiply(real(keyHeads), f32(kBusyShare * otherCyclesOfKey)));
@@ -333,7 +340,8 @@ Value WorksBuilder::countBlocks(const Total &total) {
                f32(1.0 / double(kPartsOfBlock * queries)));
   Value blocks = arith::MinimumFOp::create(b, multiply(processors, share),
                                            f32(double(kManySteps / 2)));
-  blocks = add(arith::FPToSIOp::create(b, b.getI32Type(), blocks), i32(index(1)));
+  blocks =
+      add(arith::FPToSIOp::create(b, b.getI32Type(), blocks), i32(index(1)));
   Value isAlone = arith::CmpFOp::create(b, arith::CmpFPredicate::OLE,
                                         total.otherKeys, f32(0.0));
   return select(isAlone, all, blocks);
@@ -456,8 +464,8 @@ void WorksBuilder::build() {
       });
   Value isFirst = compare(arith::CmpIPredicate::eq, sequence, index(0));
   choose(isFirst, [&] {
-    writeCounts({sums[Works], sums[SharedTiles], sums[Queries],
-                 countBlocks(total)});
+    writeCounts(
+        {sums[Works], sums[SharedTiles], sums[Queries], countBlocks(total)});
   });
   writeWorks(sequence, own, ownShares, sums[Before], sums[TilesBefore],
              sums[RowsBefore]);

@@ -2,10 +2,11 @@
 //
 // The table of `tile.attention ... works`: i32 [W, 5]. The first row is
 // [works, tiles with several parts, most queries of one of these, blocks of
-// threads that take works, 0]. The works follow, those that cost most first: [sequence, first query, part,
-// parts, row of the buffers of parts]. The tiles with several parts, in the
-// form of their first works, are at the end of the table, in reverse. A part
-// has as many rows as the first tile of its sequence has queries.
+// threads that take works, 0]. The works follow, those that cost most first:
+// [sequence, first query, part, parts, row of the buffers of parts]. The tiles
+// with several parts, in the form of their first works, are at the end of the
+// table, in reverse. A part has as many rows as the first tile of its sequence
+// has queries.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TILE_LIB_KERNELS_ATTENTION_WORKS_H

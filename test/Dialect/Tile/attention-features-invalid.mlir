@@ -576,6 +576,22 @@ func.func @queries_alone(%q: !q, %cu: !cu, %n: index, %scale: f32) {
 
 // -----
 
+!q = !tile.buffer<?x?x64xf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!op = !tile.buffer<?x?x64xf32, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!lp = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+!works = !tile.buffer<?x5xi32, #tile.strided<[5, 1]>, global>
+!cu = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+func.func @concurrent_alone(%q: !q, %op: !op, %lp: !lp, %w: !works, %cu: !cu, %n: index,
+                            %scale: f32) {
+  // expected-error@+1 {{'tile.attention' op has concurrent without least_q}}
+  tile.attention %q, %q, %q, %q parts %op, %lp works %w seqlens %cu, %cu max %n
+      scale %scale {concurrent} : !q, !q, !q, !q, !op, !lp, !works, !cu, !cu
+  return
+}
+
+// -----
+
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !op = !tile.buffer<?x?x64xf32, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
 !lp = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>

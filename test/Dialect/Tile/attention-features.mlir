@@ -133,9 +133,9 @@ func.func @works(%q: !q, %op: !works_o, %lp: !works_lse, %w: !works, %n: !length
 // CHECK-LABEL: @works_of_some
 func.func @works_of_some(%q: !packed_q, %k: !q, %op: !works_o, %lp: !works_lse, %w: !works,
                          %cu: !lengths, %n: !lengths, %least: index, %most: index, %scale: f32) {
-  // CHECK: tile.attention {{.*}} works %{{[a-z0-9]*}} queries %{{[a-z0-9]*}} to %{{[a-z0-9]*}} seqlens
+  // CHECK: tile.attention {{.*}} works %{{[a-z0-9]*}} queries %{{[a-z0-9]*}} to %{{[a-z0-9]*}} seqlens {{.*}} {concurrent}
   tile.attention %q, %k, %k, %q parts %op, %lp works %w queries %least to %most
-      seqlens %cu max %most key_lengths %n scale %scale
+      seqlens %cu max %most key_lengths %n scale %scale {concurrent}
       : !packed_q, !q, !q, !packed_q, !works_o, !works_lse, !works, !lengths, !lengths
   return
 }

@@ -27,14 +27,14 @@
 // CHECK: scf.for
 // CHECK-COUNT-5: tile.store %{{.*}} : tensor<128xi32>
 
-// A block for each work and head of k; tiles of 8 queries of 8 heads. The result goes
-// to the parts if the work has a part of the keys.
+// Tiles of 8 queries of 8 heads. The result goes to the parts if the work has a part of
+// the keys.
 // CHECK-LABEL: tile.kernel @packed(
 // CHECK: tile.launch_dependents
 // CHECK: tile.wait_prerequisites
 // CHECK: tile.require %arg4[0] at_least %{{.*}}, "the rows of parts that fill the GPU"
 // CHECK: tile.require %arg6[0] at_least %{{.*}}, "the most works, and one row more"
-// The grid has a block for each tile, and for each part beyond the first of a tile. A part
+// There is a work for each tile, and for each part beyond the first of a tile. A part
 // has at least 78 steps or half of the steps of a multiprocessor, and at least 1/32 of the
 // latter.
 // CHECK: %[[TILES:.*]] = arith.addi
@@ -51,12 +51,23 @@
 // CHECK: %[[FEW:.*]] = arith.maxui %[[LEAST]], %[[PAYS]]
 // CHECK: %[[PARTS:.*]] = arith.minui %[[MOST]], %[[FEW]]
 // CHECK: %[[BLOCKS:.*]] = arith.addi %[[TILES]], %[[PARTS]]
-// CHECK: tile.grid
+// 16 blocks for each multiprocessor, of which 8 give the rows of parts.
+// CHECK: %[[TIMES:.*]] = arith.muli %[[ROWS]], %c16
+// CHECK: %[[RESIDENT:.*]] = arith.ceildivui %[[TIMES]], %c64
+// CHECK: %[[LAUNCHED:.*]] = arith.minui %[[BLOCKS]], %[[RESIDENT]]
+// CHECK: %[[OWNERS:.*]] = arith.muli %{{.*}}, %{{.*}}
+// CHECK: %[[GRID:.*]] = arith.muli %[[LAUNCHED]], %{{.*}}
+// CHECK: tile.grid %[[GRID]], %c1, %c1
+// Blocks take the works of all heads in turn; not more blocks than the table says.
 // CHECK: %[[WORKS:.*]] = tile.load_scalar %arg6[%c0, %c0]
-// CHECK: %[[EXISTS:.*]] = arith.cmpi ult, %{{.*}}, %[[WORKS]]
-// CHECK: %[[AT:.*]] = arith.select %[[EXISTS]], %{{.*}}, %c0
-// CHECK: tile.load_scalar %arg6[%[[AT]], %c0]
-// CHECK: scf.for %{{.*}} step %c8 {
+// CHECK: %[[LIMITED:.*]] = arith.minui %[[WORKS]], %{{.*}}
+// CHECK: %[[ALL:.*]] = arith.muli %[[LIMITED]], %{{.*}}
+// CHECK: %[[BLOCKS:.*]] = tile.load_scalar %arg6[%c0, %c3]
+// CHECK: %[[STEP:.*]] = arith.maxsi %{{.*}}, %c1_i32
+// CHECK: %[[IDLE:.*]] = arith.cmpi uge, %[[BLOCK:.*]], %[[STEP]]
+// CHECK: %[[END:.*]] = arith.select %[[IDLE]], %c0_i32, %[[ALL]]
+// CHECK: scf.for %{{.*}} = %[[BLOCK]] to %[[END]] step %[[STEP]]
+// CHECK: tile.load_scalar %arg6[%{{.*}}, %c0]
 // CHECK: scf.for %{{.*}} step %c64 iter_args
 // CHECK: %[[PARTS:.*]] = tile.load_scalar %arg6[%{{.*}}, %c3]
 // CHECK: %[[NUMBER:.*]] = arith.index_cast %[[PARTS]]
@@ -142,4 +153,60 @@ func.func @some(%q: !q, %k: !k, %v: !k, %o: !q, %op: !op, %lp: !lp, %works: !wor
       seqlens %cu max %most key_lengths %n scale %scale {causal}
       : !q, !k, !k, !q, !op, !lp, !works, !n, !n
   return
+}
+
+// -----
+
+!q = !tile.buffer<?x?x128xbf16, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!k = !tile.buffer<?x?x?x128xbf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
+!op = !tile.buffer<?x?x128xf32, #tile.strided<[?:8, ?:8, 1], align = 16>, global>
+!lp = !tile.buffer<?x?xf32, #tile.strided<[?, 1]>, global>
+!works = !tile.buffer<?x5xi32, #tile.strided<[5, 1]>, global>
+!n = !tile.buffer<?xi32, #tile.strided<[1]>, global>
+
+module attributes {tile.target = "sm_90a"} {
+  // Beside a concurrent kernel, blocks share multiprocessors. The table counts keys of
+  // tiles, and keys of shorter sequences. A key takes 64 * (2 * 256 / 4096 + 1 / 16)
+  // cycles of the products and the exponentials, and the memory delivers one of the other
+  // kernel in 256 * 2 / 20 cycles, of which three quarters count.
+  // CHECK-LABEL: tile.kernel @beside_works(
+  // CHECK-DAG: %[[CYCLES:.*]] = arith.constant 1.200000e+01 : f32
+  // CHECK-DAG: %[[OTHERS:.*]] = arith.constant 1.920000e+01 : f32
+  // CHECK-DAG: %[[SHARE:.*]] = arith.constant 0.001953125 : f32
+  // CHECK: %[[SUMS:.*]]:3 = scf.for
+  // CHECK-COUNT-3: tile.reduce addf
+  // CHECK: arith.mulf %{{.*}}, %[[CYCLES]]
+  // CHECK: %[[L:.*]] = arith.mulf %[[SUMS]]#1, %{{.*}}
+  // CHECK: arith.mulf %{{.*}}, %[[OTHERS]]
+  // CHECK: %[[S:.*]] = arith.mulf %[[SUMS]]#2, %{{.*}}
+  // CHECK: %[[BOTH:.*]] = arith.addf %[[L]], %[[S]]
+  // CHECK: arith.divf %[[L]], %{{.*}}
+  // CHECK: %[[ALONE:.*]] = arith.cmpf ole, %[[SUMS]]#2
+  // CHECK: arith.select %[[ALONE]], %c1073741824_i32, %{{.*}} : i32
+  // The kernel that merges parts starts when this one has ended.
+  // CHECK-LABEL: tile.kernel @beside(
+  // CHECK-NOT: tile.launch_dependents
+  // CHECK-LABEL: tile.kernel @beside_combine(
+  func.func @beside(%q: !q, %k: !k, %v: !k, %o: !q, %op: !op, %lp: !lp, %works: !works,
+                    %cu: !n, %least: index, %most: index, %n: !n, %scale: f32) {
+    tile.attention %q, %k, %v, %o parts %op, %lp works %works queries %least to %most
+        seqlens %cu max %most key_lengths %n scale %scale
+        {causal, concurrent, schedule = #tile.schedule<tile = [64, 64], warps = 4, producers = 4, registers = [240, 24]>}
+        : !q, !k, !k, !q, !op, !lp, !works, !n, !n
+    return
+  }
+
+  // Without warp roles, a multiprocessor may have several blocks: there is no limit.
+  // CHECK-LABEL: tile.kernel @no_roles_works(
+  // CHECK-COUNT-1: tile.reduce addf
+  // CHECK-NOT: arith.cmpf ole
+  // CHECK-LABEL: tile.kernel @no_roles(
+  func.func @no_roles(%q: !q, %k: !k, %v: !k, %o: !q, %op: !op, %lp: !lp, %works: !works,
+                      %cu: !n, %least: index, %most: index, %n: !n, %scale: f32) {
+    tile.attention %q, %k, %v, %o parts %op, %lp works %works queries %least to %most
+        seqlens %cu max %most key_lengths %n scale %scale
+        {causal, concurrent, schedule = #tile.schedule<tile = [64, 64], warps = 4, producers = 0>}
+        : !q, !k, !k, !q, !op, !lp, !works, !n, !n
+    return
+  }
 }
