@@ -260,16 +260,14 @@ class Forward:
         batch, queries, keys = self._lengths()
         if self._packed and self.signature.max_q:
             queries = min(queries, self.signature.max_q)
-        kernels = None
         group = q[-2] // k[-2] if k[-2] else 1
         heads = choose_packed_heads(queries, group)
-        if heads:
-            kernels = self._find_kernels(pack_heads=heads)
         if self.signature.works:
             rows = heads * self.signature.max_q if self._packed else 0
             sizes = (FEW_ROWS[0], 0) if 0 < rows <= FEW_ROWS[0] else (0,)
             for few in sizes:
                 found = self._find_kernels(
+                    pack_heads=heads,
                     parts=True,
                     works=True,
                     few_rows=few,
@@ -277,6 +275,7 @@ class Forward:
                 )
                 if found is not None:
                     return found, 0
+        kernels = self._find_kernels(pack_heads=heads) if heads else None
         processors = _count_processors(self._device)
         visible = self._count_visible(queries, keys)
         if self.signature.parts <= 1:
