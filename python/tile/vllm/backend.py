@@ -340,13 +340,14 @@ class TileAttentionImpl(AttentionImpl[TileMetadata]):
             (1, self.num_kv_heads, page, columns), dtype=dtype, device=device
         )
         # A prompt, which needs the most memory; steps of decoding beside which there may
-        # be one; one step; sequences of a step and of a few queries.
+        # be one; one step; sequences of a few queries; steps beside which there may be one.
         few = 2 * count_short_queries(self.num_heads // self.num_kv_heads)
         for sequences, queries, longest in (
             (1, _WARM_UP_QUERIES, _WARM_UP_QUERIES),
             (_WARM_UP_QUERIES, _WARM_UP_QUERIES, _WARM_UP_QUERIES),
             (1, 1, 1),
             (2, few, few),
+            (few, few, few),
         ):
             q, o = (
                 torch.zeros((queries, self.num_heads, size), dtype=dtype, device=device)
