@@ -6,7 +6,7 @@ import dataclasses
 import time
 from typing import Callable, Iterator, List
 
-from .generate import prune
+from .prune import prune
 from .program import EFFECTS, Op, Program, Tile, walk
 
 

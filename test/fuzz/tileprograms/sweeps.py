@@ -11,8 +11,13 @@ import math
 import random
 from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from .generate import COMBINATIONS, FLOAT_REDUCTIONS, INTEGER_REDUCTIONS, PRODUCT_TYPES, Generator, Retry, prune
+from .drawing.control import COMBINATIONS
+from .drawing.products import PRODUCT_TYPES
+from .drawing.shapes import FLOAT_REDUCTIONS, INTEGER_REDUCTIONS
+from .drawing.values import Retry
+from .generate import Generator
 from .program import FLOATS, Program
+from .prune import prune
 from .runner import Job
 
 WARPS = (1, 2, 4, 8)
