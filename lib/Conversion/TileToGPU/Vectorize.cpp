@@ -1,7 +1,7 @@
 //===- Vectorize.cpp - From tiles to one thread's program -----------------===//
 
 #include "AMD/DirectCopy.h"
-#include "Kernel.h"
+#include "Kernel/Kernel.h"
 #include "Lowering.h"
 #include "Roles.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"

@@ -2,8 +2,8 @@
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_AMD_BUFFERACCESS_H
 #define TILE_LIB_CONVERSION_TILETOGPU_AMD_BUFFERACCESS_H
 
-#include "../GlobalAccess.h"
-#include "../WindowAccess.h"
+#include "../Access/GlobalAccess.h"
+#include "../Access/WindowAccess.h"
 #include "tile/Analysis/AccessWidth.h"
 #include "tile/Chips/Chips.h"
 

@@ -14,9 +14,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "DirectCopy.h"
-#include "../GlobalAccess.h"
-#include "../ThreadAddress.h"
-#include "../VectorAccess.h"
+#include "../Access/GlobalAccess.h"
+#include "../Access/ThreadAddress.h"
+#include "../Access/VectorAccess.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"

@@ -2,7 +2,7 @@
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_AMD_DIRECTCOPY_H
 #define TILE_LIB_CONVERSION_TILETOGPU_AMD_DIRECTCOPY_H
 
-#include "../BufferParts.h"
+#include "../Access/BufferParts.h"
 #include "tile/Chips/Chips.h"
 
 namespace tile {

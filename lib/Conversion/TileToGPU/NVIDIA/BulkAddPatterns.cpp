@@ -1,8 +1,8 @@
 //===- BulkAddPatterns.cpp - Bulk reductions to global memory -------------===//
 
-#include "../GlobalAccess.h"
+#include "../Access/GlobalAccess.h"
+#include "../Access/VectorAccess.h"
 #include "../Lowering.h"
-#include "../VectorAccess.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "tile/Analysis/BulkRuns.h"

@@ -1,7 +1,7 @@
 //===- ClusterPatterns.cpp - Blocks of a cluster --------------------------===//
 
+#include "../Access/VectorAccess.h"
 #include "../Lowering.h"
-#include "../VectorAccess.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

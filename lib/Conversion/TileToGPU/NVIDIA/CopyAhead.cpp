@@ -1,6 +1,6 @@
 //===- CopyAhead.cpp - Loads ahead through shared memory ------------------===//
 
-#include "../VectorAccess.h"
+#include "../Access/VectorAccess.h"
 #include "RowCopies.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

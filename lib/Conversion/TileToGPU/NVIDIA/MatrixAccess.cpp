@@ -1,7 +1,7 @@
 //===- MatrixAccess.cpp - Fragments by ldmatrix and stmatrix --------------===//
 
 #include "MatrixAccess.h"
-#include "../ThreadAddress.h"
+#include "../Access/ThreadAddress.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

@@ -1,9 +1,9 @@
 //===- RolePatterns.cpp - Warp roles and mbarriers ------------------------===//
 
-#include "../BufferParts.h"
+#include "../Access/BufferParts.h"
+#include "../Access/VectorAccess.h"
 #include "../Lowering.h"
 #include "../Roles.h"
-#include "../VectorAccess.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

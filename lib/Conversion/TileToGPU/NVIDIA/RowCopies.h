@@ -14,7 +14,7 @@
 #ifndef TILE_LIB_CONVERSION_TILETOGPU_NVIDIA_ROWCOPIES_H
 #define TILE_LIB_CONVERSION_TILETOGPU_NVIDIA_ROWCOPIES_H
 
-#include "../VectorAccess.h"
+#include "../Access/VectorAccess.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace tile {

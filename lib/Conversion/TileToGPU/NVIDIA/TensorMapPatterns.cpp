@@ -1,10 +1,10 @@
 //===- TensorMapPatterns.cpp - TMA copies, stores and reductions ----------===//
 
-#include "../BufferParts.h"
+#include "../Access/BufferParts.h"
+#include "../Access/PageTable.h"
+#include "../Access/VectorAccess.h"
 #include "../Lowering.h"
-#include "../PageTable.h"
 #include "../Roles.h"
-#include "../VectorAccess.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "tile/Chips/NVIDIA/TensorMap.h"

@@ -97,16 +97,17 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     With `works %works`, the number of parts depends on the lengths of a sequence:
     long ones have more. A kernel, whose name ends with `_works`, writes a table of
     works in the order of their cost. A work is a tile of queries and a part of its
-    keys. Blocks of threads take the works of all heads in turn. The result of a work with all keys of its tile goes to o
-    and lse; those of the others go to rows of the parts [R, H, Dv] and [H, R]. R
-    bounds how many parts there are. works is scratch memory of i32, [W, 5].
+    keys. Blocks of threads take the works of all heads in turn. The result of a
+    work with all keys of its tile goes to o and lse; those of the others go to rows
+    of the parts [R, H, Dv] and [H, R]. R bounds how many parts there are. works is
+    scratch memory of i32, [W, 5].
     Requirements on the extents (tile.require) say what R and W must be; launchers
     compute the shapes of scratch memory from them. `queries %least_q to %most_q`, for
     packed sequences, leaves out those with fewer or more queries: their rows of o and
     lse stay as they are, for an operation with another schedule. `concurrent` says
     that one for the sequences with fewer than least_q queries runs at the same time, on
-    another stream: on chips with warp roles, this one then takes as many
-    multiprocessors as its part of the time of both is worth. With `reuse_works`
+    another stream. On chips with warp roles, the kernel then uses only a share of the
+    multiprocessors, which follows from the lengths of all sequences. With `reuse_works`
     there is no such kernel: works holds what the kernels of an operation with the same
     operands, attributes and lengths have written.
 

@@ -1,6 +1,6 @@
 //===- VectorAccess.h - Vectors of tiles and their accesses -----*- C++ -*-===//
-#ifndef TILE_LIB_CONVERSION_TILETOGPU_VECTORACCESS_H
-#define TILE_LIB_CONVERSION_TILETOGPU_VECTORACCESS_H
+#ifndef TILE_LIB_CONVERSION_TILETOGPU_ACCESS_VECTORACCESS_H
+#define TILE_LIB_CONVERSION_TILETOGPU_ACCESS_VECTORACCESS_H
 
 #include "BufferParts.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -82,4 +82,4 @@ single(llvm::ArrayRef<mlir::ValueRange> operands) {
 
 } // namespace tile
 
-#endif // TILE_LIB_CONVERSION_TILETOGPU_VECTORACCESS_H
+#endif // TILE_LIB_CONVERSION_TILETOGPU_ACCESS_VECTORACCESS_H

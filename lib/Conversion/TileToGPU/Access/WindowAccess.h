@@ -6,11 +6,11 @@
 // any size. Where a stride is dynamic, launchers check that it is small enough.
 //
 //===----------------------------------------------------------------------===//
-#ifndef TILE_LIB_CONVERSION_TILETOGPU_WINDOWACCESS_H
-#define TILE_LIB_CONVERSION_TILETOGPU_WINDOWACCESS_H
+#ifndef TILE_LIB_CONVERSION_TILETOGPU_ACCESS_WINDOWACCESS_H
+#define TILE_LIB_CONVERSION_TILETOGPU_ACCESS_WINDOWACCESS_H
 
+#include "../Kernel/KernelParameters.h"
 #include "BufferParts.h"
-#include "KernelParameters.h"
 #include "tile/Layout/Queries.h"
 
 namespace tile {
@@ -72,4 +72,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_LIB_CONVERSION_TILETOGPU_WINDOWACCESS_H
+#endif // TILE_LIB_CONVERSION_TILETOGPU_ACCESS_WINDOWACCESS_H

@@ -1,7 +1,7 @@
 //===- VectorAccess.cpp - Vectors of tiles and their accesses -------------===//
 
 #include "VectorAccess.h"
-#include "KernelParameters.h"
+#include "../Kernel/KernelParameters.h"
 #include "ThreadAddress.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"

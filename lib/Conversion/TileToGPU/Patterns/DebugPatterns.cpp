@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
-#include "Roles.h"
-#include "ThreadAddress.h"
-#include "TileVectors.h"
+#include "../Access/ThreadAddress.h"
+#include "../Lowering.h"
+#include "../Roles.h"
+#include "../TileVectors.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

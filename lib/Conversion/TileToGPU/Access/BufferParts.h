@@ -1,8 +1,8 @@
 //===- BufferParts.h - The values that represent a buffer -------*- C++ -*-===//
-#ifndef TILE_LIB_CONVERSION_TILETOGPU_BUFFERPARTS_H
-#define TILE_LIB_CONVERSION_TILETOGPU_BUFFERPARTS_H
+#ifndef TILE_LIB_CONVERSION_TILETOGPU_ACCESS_BUFFERPARTS_H
+#define TILE_LIB_CONVERSION_TILETOGPU_ACCESS_BUFFERPARTS_H
 
-#include "Emitter.h"
+#include "../Emitter.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 
 namespace tile {
@@ -50,4 +50,4 @@ struct BufferParts {
 
 } // namespace tile
 
-#endif // TILE_LIB_CONVERSION_TILETOGPU_BUFFERPARTS_H
+#endif // TILE_LIB_CONVERSION_TILETOGPU_ACCESS_BUFFERPARTS_H

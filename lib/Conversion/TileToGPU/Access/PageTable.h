@@ -1,6 +1,6 @@
 //===- PageTable.h - Rows in pages ------------------------------*- C++ -*-===//
-#ifndef TILE_LIB_CONVERSION_TILETOGPU_PAGETABLE_H
-#define TILE_LIB_CONVERSION_TILETOGPU_PAGETABLE_H
+#ifndef TILE_LIB_CONVERSION_TILETOGPU_ACCESS_PAGETABLE_H
+#define TILE_LIB_CONVERSION_TILETOGPU_ACCESS_PAGETABLE_H
 
 #include "BufferParts.h"
 
@@ -23,4 +23,4 @@ llvm::SmallVector<PagedRow> findPagedRows(Emitter &b, const PageParts &pages,
 
 } // namespace tile
 
-#endif // TILE_LIB_CONVERSION_TILETOGPU_PAGETABLE_H
+#endif // TILE_LIB_CONVERSION_TILETOGPU_ACCESS_PAGETABLE_H

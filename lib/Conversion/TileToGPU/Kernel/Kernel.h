@@ -1,6 +1,6 @@
 //===- Kernel.h - tile.kernel to gpu.func -----------------------*- C++ -*-===//
-#ifndef TILE_LIB_CONVERSION_TILETOGPU_KERNEL_H
-#define TILE_LIB_CONVERSION_TILETOGPU_KERNEL_H
+#ifndef TILE_LIB_CONVERSION_TILETOGPU_KERNEL_KERNEL_H
+#define TILE_LIB_CONVERSION_TILETOGPU_KERNEL_KERNEL_H
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "tile/Chips/Chips.h"
@@ -25,4 +25,4 @@ mlir::FailureOr<mlir::gpu::GPUFuncOp> outlineKernel(KernelOp kernel,
 
 } // namespace tile
 
-#endif // TILE_LIB_CONVERSION_TILETOGPU_KERNEL_H
+#endif // TILE_LIB_CONVERSION_TILETOGPU_KERNEL_KERNEL_H

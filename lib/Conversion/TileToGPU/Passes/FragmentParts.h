@@ -6,8 +6,8 @@
 // loads that it needs.
 //
 //===----------------------------------------------------------------------===//
-#ifndef TILE_LIB_CONVERSION_TILETOGPU_FRAGMENTPARTS_H
-#define TILE_LIB_CONVERSION_TILETOGPU_FRAGMENTPARTS_H
+#ifndef TILE_LIB_CONVERSION_TILETOGPU_PASSES_FRAGMENTPARTS_H
+#define TILE_LIB_CONVERSION_TILETOGPU_PASSES_FRAGMENTPARTS_H
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -21,4 +21,4 @@ void populateFragmentPartsPatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace tile
 
-#endif // TILE_LIB_CONVERSION_TILETOGPU_FRAGMENTPARTS_H
+#endif // TILE_LIB_CONVERSION_TILETOGPU_PASSES_FRAGMENTPARTS_H

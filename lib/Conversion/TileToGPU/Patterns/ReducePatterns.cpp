@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
-#include "ThreadAddress.h"
-#include "TileVectors.h"
+#include "../Access/ThreadAddress.h"
+#include "../Lowering.h"
+#include "../TileVectors.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"

@@ -9,11 +9,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GlobalAccess.h"
-#include "Lowering.h"
-#include "ThreadAddress.h"
-#include "VectorAccess.h"
-#include "WindowAccess.h"
+#include "../Access/GlobalAccess.h"
+#include "../Access/ThreadAddress.h"
+#include "../Access/VectorAccess.h"
+#include "../Access/WindowAccess.h"
+#include "../Lowering.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Remarks.h"

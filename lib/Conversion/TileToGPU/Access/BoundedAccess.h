@@ -1,6 +1,6 @@
 //===- BoundedAccess.h - Loads and stores within bounds ---------*- C++ -*-===//
-#ifndef TILE_LIB_CONVERSION_TILETOGPU_BOUNDEDACCESS_H
-#define TILE_LIB_CONVERSION_TILETOGPU_BOUNDEDACCESS_H
+#ifndef TILE_LIB_CONVERSION_TILETOGPU_ACCESS_BOUNDEDACCESS_H
+#define TILE_LIB_CONVERSION_TILETOGPU_ACCESS_BOUNDEDACCESS_H
 
 #include "GlobalAccess.h"
 #include "tile/Analysis/AccessWidth.h"
@@ -26,4 +26,4 @@ void storeInBounds(Emitter &b, GlobalAccess &access, const AccessWidth &width,
 
 } // namespace tile
 
-#endif // TILE_LIB_CONVERSION_TILETOGPU_BOUNDEDACCESS_H
+#endif // TILE_LIB_CONVERSION_TILETOGPU_ACCESS_BOUNDEDACCESS_H

@@ -1,7 +1,7 @@
 //===- Kernel.cpp - tile.kernel to gpu.func, and its manifest -------------===//
 
 #include "Kernel.h"
-#include "Roles.h"
+#include "../Roles.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMTypes.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

@@ -1,6 +1,6 @@
 //===- KernelParameters.h - The parameters of a kernel ----------*- C++ -*-===//
-#ifndef TILE_LIB_CONVERSION_TILETOGPU_KERNELPARAMETERS_H
-#define TILE_LIB_CONVERSION_TILETOGPU_KERNELPARAMETERS_H
+#ifndef TILE_LIB_CONVERSION_TILETOGPU_KERNEL_KERNELPARAMETERS_H
+#define TILE_LIB_CONVERSION_TILETOGPU_KERNEL_KERNELPARAMETERS_H
 
 #include "tile/Dialect/TileGPU/IR/TileGPU.h"
 #include <optional>
@@ -34,4 +34,4 @@ void limitStride(const ParameterPart &part, int64_t limit);
 
 } // namespace tile
 
-#endif // TILE_LIB_CONVERSION_TILETOGPU_KERNELPARAMETERS_H
+#endif // TILE_LIB_CONVERSION_TILETOGPU_KERNEL_KERNELPARAMETERS_H

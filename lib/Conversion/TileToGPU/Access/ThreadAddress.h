@@ -4,10 +4,10 @@
 // Layouts are static; only the numbers of the lane and the warp are values.
 //
 //===----------------------------------------------------------------------===//
-#ifndef TILE_LIB_CONVERSION_TILETOGPU_THREADADDRESS_H
-#define TILE_LIB_CONVERSION_TILETOGPU_THREADADDRESS_H
+#ifndef TILE_LIB_CONVERSION_TILETOGPU_ACCESS_THREADADDRESS_H
+#define TILE_LIB_CONVERSION_TILETOGPU_ACCESS_THREADADDRESS_H
 
-#include "Emitter.h"
+#include "../Emitter.h"
 #include "tile/Layout/Layout.h"
 
 namespace tile {
@@ -74,4 +74,4 @@ private:
 
 } // namespace tile
 
-#endif // TILE_LIB_CONVERSION_TILETOGPU_THREADADDRESS_H
+#endif // TILE_LIB_CONVERSION_TILETOGPU_ACCESS_THREADADDRESS_H

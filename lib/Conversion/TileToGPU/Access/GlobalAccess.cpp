@@ -1,7 +1,7 @@
 //===- GlobalAccess.cpp - Accesses of a tile to global memory -------------===//
 
 #include "GlobalAccess.h"
-#include "KernelParameters.h"
+#include "../Kernel/KernelParameters.h"
 #include "PageTable.h"
 #include "ThreadAddress.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

@@ -1,6 +1,6 @@
 //===- ExpandMaskedLoads.cpp - Loads of first elements --------------------===//
 
-#include "VectorAccess.h"
+#include "../Access/VectorAccess.h"
 #include "tile/Conversion/TileToGPU/Passes.h"
 
 namespace tile {

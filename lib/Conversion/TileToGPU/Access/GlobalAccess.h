@@ -1,6 +1,6 @@
 //===- GlobalAccess.h - Accesses of a tile to global memory -----*- C++ -*-===//
-#ifndef TILE_LIB_CONVERSION_TILETOGPU_GLOBALACCESS_H
-#define TILE_LIB_CONVERSION_TILETOGPU_GLOBALACCESS_H
+#ifndef TILE_LIB_CONVERSION_TILETOGPU_ACCESS_GLOBALACCESS_H
+#define TILE_LIB_CONVERSION_TILETOGPU_ACCESS_GLOBALACCESS_H
 
 #include "BufferParts.h"
 #include "tile/Layout/Queries.h"
@@ -132,4 +132,4 @@ llvm::SmallVector<Run> runsOfEqualBounds(GlobalAccess &access,
 
 } // namespace tile
 
-#endif // TILE_LIB_CONVERSION_TILETOGPU_GLOBALACCESS_H
+#endif // TILE_LIB_CONVERSION_TILETOGPU_ACCESS_GLOBALACCESS_H

@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AMD/BufferAccess.h"
-#include "AMD/DirectCopy.h"
-#include "BoundedAccess.h"
-#include "Lowering.h"
-#include "NVIDIA/MatrixAccess.h"
-#include "ThreadAddress.h"
-#include "TileVectors.h"
-#include "VectorAccess.h"
+#include "../AMD/BufferAccess.h"
+#include "../AMD/DirectCopy.h"
+#include "../Access/BoundedAccess.h"
+#include "../Access/ThreadAddress.h"
+#include "../Access/VectorAccess.h"
+#include "../Lowering.h"
+#include "../NVIDIA/MatrixAccess.h"
+#include "../TileVectors.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"

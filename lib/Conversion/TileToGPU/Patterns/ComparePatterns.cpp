@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
-#include "ThreadAddress.h"
+#include "../Access/ThreadAddress.h"
+#include "../Lowering.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "tile/Dialect/Tile/IR/Contains.h"

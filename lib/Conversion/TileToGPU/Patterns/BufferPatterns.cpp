@@ -1,9 +1,9 @@
 //===- BufferPatterns.cpp - Buffers, views, barriers and copy groups ------===//
 
-#include "Kernel.h"
-#include "Lowering.h"
-#include "Roles.h"
-#include "VectorAccess.h"
+#include "../Access/VectorAccess.h"
+#include "../Kernel/Kernel.h"
+#include "../Lowering.h"
+#include "../Roles.h"
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
