@@ -68,6 +68,10 @@ public:
 private:
   void collect();
   void divideProducts();
+  void grow(ArrayRef<int64_t> extents,
+            const llvm::SmallDenseMap<int64_t, int64_t> &units);
+  bool hasRoom(ArrayRef<int64_t> extents,
+               const llvm::SmallDenseMap<int64_t, int64_t> &units);
   void shareAmongThreads();
   void rewrite();
 
@@ -207,7 +211,7 @@ void ExtentPadder::divideProducts() {
         possible &= padded.contains(extent) || extent % units[extent] == 0;
         volume *= llvm::divideCeil(extent, units[extent]) * units[extent];
       }
-      if (possible && volume < least) {
+      if (possible && volume < least && hasRoom(extents, units)) {
         least = volume;
         best = units;
       }
@@ -215,10 +219,28 @@ void ExtentPadder::divideProducts() {
     if (best.empty())
       return; // tile-assign-layouts reports the product
     units = best;
-    for (int64_t extent : extents)
-      if (padded.contains(extent))
-        padded[extent] = llvm::alignTo(extent, units[extent]);
+    grow(extents, units);
   });
+}
+
+void ExtentPadder::grow(ArrayRef<int64_t> extents,
+                        const llvm::SmallDenseMap<int64_t, int64_t> &units) {
+  for (int64_t extent : extents)
+    if (padded.contains(extent))
+      padded[extent] = llvm::alignTo(extent, units.lookup(extent));
+}
+
+/// Returns true if no tile gets too many elements where `extents` grow to
+/// multiples of `units`.
+bool ExtentPadder::hasRoom(ArrayRef<int64_t> extents,
+                           const llvm::SmallDenseMap<int64_t, int64_t> &units) {
+  auto before = padded;
+  grow(extents, units);
+  bool isLegal = llvm::all_of(shapes, [&](auto &entry) {
+    return succeeded(verifyTileShape(getPadded(entry.first), nullptr));
+  });
+  padded = before;
+  return isLegal;
 }
 
 /// Elements of all shapes that a thread holds, as the default layout would

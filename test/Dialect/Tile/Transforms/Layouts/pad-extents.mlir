@@ -199,3 +199,26 @@ tile.kernel @reports(%src: !b) {
   tile.print "t" %t : tensor<60x60xf32>
   tile.print "part" %t within [1, 2] : tensor<60x60xf32>
 }
+
+// The product alone would grow 4 to 128, and the other tile has room for 64.
+// CHECK-LABEL: tile.kernel @many_elements
+// CHECK: tile.reduce mulf {{.*}} tensor<64x64x64xf16> -> tensor<64x64xf16>
+// CHECK: tile.dot {{.*}} tensor<64x32xf16>, tensor<32x32xf16> -> tensor<64x32xf32>
+tile.kernel @many_elements(
+    %sums: !tile.buffer<4x4xf16, #tile.strided<[4, 1]>, global>,
+    %dst: !tile.buffer<4x1xf32, #tile.strided<[1, 1]>, global>)
+    attributes {num_warps = 16 : i32} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %halves = arith.constant dense<0.5> : tensor<4x4x4xf16>
+  %sum = tile.reduce mulf %halves along 0 : tensor<4x4x4xf16> -> tensor<4x4xf16>
+  tile.store %sum, %sums[%c0, %c0]
+      : tensor<4x4xf16>, !tile.buffer<4x4xf16, #tile.strided<[4, 1]>, global>
+  %a = arith.constant dense<1.0> : tensor<4x1xf16>
+  %b = arith.constant dense<1.0> : tensor<1x1xf16>
+  %zeros = arith.constant dense<0.0> : tensor<4x1xf32>
+  %c = tile.dot %a, %b, %zeros : tensor<4x1xf16>, tensor<1x1xf16> -> tensor<4x1xf32>
+  tile.store %c, %dst[%c0, %c0]
+      : tensor<4x1xf32>, !tile.buffer<4x1xf32, #tile.strided<[1, 1]>, global>
+}
