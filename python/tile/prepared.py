@@ -476,9 +476,9 @@ class Forward:
 class MixedForward:
     """Attention of packed sequences, the short ones by a kernel for few rows.
 
-    Both kernels run at the same time: reading the keys of short sequences leaves most
-    of the time of the multiprocessors' units. It has the interface of Forward as far as
-    calls with a cache need that.
+    Both kernels run at the same time: the memory limits the one for short sequences, and
+    the MMAs limit the other one. It has the interface of Forward as far as calls with a
+    cache need that.
     """
 
     def __init__(self, short: int, signature: Signature, *tensors: Any):

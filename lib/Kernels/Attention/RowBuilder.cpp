@@ -20,8 +20,8 @@ void RowBuilder::enterPartOfCluster(int64_t blocks) {
   parts = index(blocks);
 }
 
-/// Enters the rows of head `head` of q, or, if heads are packed, of tile `tile`
-/// of the heads of a group.
+/// Sets firstHead and headCount to those of tile `tile` of the heads of a
+/// group.
 void RowBuilder::enterTileOfHeads(Value tile) {
   Value skipped = arith::MulIOp::create(b, tile, index(packedHeads));
   firstHead = add(arith::MulIOp::create(b, kvHead, group), skipped);

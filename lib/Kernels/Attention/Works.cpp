@@ -46,10 +46,11 @@ static constexpr int64_t kPartKeys = 192;
 /// beginning and its end.
 static constexpr int64_t kMostShares = 32, kLeastShares = 2;
 
-/// So many of the multiprocessors are enough for a kernel that the memory
-/// limits (docs/notes/hopper-packed.md). With fewer blocks than this gives, the
-/// kernel runs alone at its end, on few multiprocessors; with more, it leaves
-/// all to the other one earlier.
+/// A kernel that the memory limits is as fast on this share of the
+/// multiprocessors as on all of them (docs/notes/hopper-packed.md). A larger
+/// value gives the kernel for long sequences fewer blocks. With too few it ends
+/// late, while most multiprocessors are idle; with too many it ends early, and
+/// the other kernel takes its multiprocessors over, which costs less.
 static constexpr double kBusyShare = 0.75;
 /// The beginning and the end of a tile take the time of so many keys.
 static constexpr int64_t kTileKeys = 384;
@@ -96,7 +97,8 @@ private:
   struct Cost {
     /// Tiles of queries, queries of the first one, and steps of its walk.
     Value tiles, rows, steps;
-    /// Keys that a tile sees, and those of a concurrent kernel.
+    /// Keys that a row of a tile sees on average, and those that the concurrent
+    /// kernel reads.
     Value seen, otherKeys;
   };
   /// Sums over all sequences, in f32.

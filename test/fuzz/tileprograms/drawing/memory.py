@@ -32,7 +32,8 @@ class Memory(Values):
         draw, program = self.draw, self.program
         buffer = self.buffer(dims, dtype, output)
         gx, gy = program.grid
-        # What each coordinate selects: a dimension, or a leading one.
+        # Coordinates, their extents and their steps. A coordinate selects elements along a
+        # dimension of the tile, or an element of a leading dimension.
         variables: List[Tuple[str, int, Optional[int]]] = []
         if gx > 1 and (output or draw.random() < 0.7):
             variables.append(("x", gx, None))
