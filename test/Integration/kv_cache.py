@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import sys
+import weakref
 from math import prod
 from unittest import mock
 
@@ -470,6 +471,31 @@ class Tests(Suite):
                     ]  # fmt: skip
                     assert found == expected, (counts, variants)
             assert torch.allclose(*(o.float() for o in results), atol=2e-3)
+
+    def test_memory_of_kernels(self):
+        """Kernels that run at the same time have scratch memory of their own."""
+        import tile
+        import torch
+        from tile import prepared
+
+        os.environ["TILE_CPU_CHIP"] = "sm_90a"
+        allocate, found = prepared._Scratch.allocate, []
+
+        def record(scratch, memory=None):
+            assert all(used() is not None for used in found), "the first memory is free"
+            result = allocate(scratch, memory)
+            found.append(weakref.ref(result[0]))
+            return result
+
+        cache = self.normal((4, 320, 1, 64), "float16", 3).detach()
+        q = self.normal((73, 8, 64), "float16", 4).detach()
+        lengths = torch.tensor([90, 17, 33, 300], dtype=torch.int32, device=self.device)
+        with mock.patch.object(prepared._Scratch, "allocate", record):
+            tile.attention_with_kvcache(
+                q, cache, cache, cache_seqlens=lengths, causal=True,
+                cu_seqlens_q=self.sequences((70, 1, 1, 1)), max_seqlen_q=70,
+            )  # fmt: skip
+        assert len(found) == 2
 
     def test_renewed_metadata(self):
         """Steps in inference mode, where lengths change unseen, share memory."""
