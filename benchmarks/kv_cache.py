@@ -2,6 +2,7 @@
 
     kv_cache.py                                      # decode, dense and in pages
     kv_cache.py --shapes 8x1x8192:64/8x128 --pages 0 16 256
+    kv_cache.py --shapes 1x1x1024:64/8x128 --calls 32 # like the layers of a model
     FA3=folder kv_cache.py                           # beside FlashAttention-3
 
 A shape is B x queries x keys : heads of q / heads of k x D. The mask is causal, aligned
@@ -11,7 +12,9 @@ the same with a tree mask that hides what the causal mask hides, FlashAttention-
 shared object lies in the folder that the environment variable FA3 names, FlashInfer's
 decode over pages where the package flashinfer-python is installed, and, with whole
 sequences, tile.attention and cuDNN. Each is captured in a CUDA graph; a time is the
-median of CUDA events, in turn, and the second-level cache is flushed before each call.
+median of CUDA events, in turn, and the second-level cache is flushed before each graph.
+With --calls, a graph has so many calls, on tensors of their own, and a time is that of
+all, divided by their number.
 Results of all are compared with float32 in the same run, ours from outputs that held NaN.
 The exit status is 1 if a result of ours is wrong.
 """
@@ -106,15 +109,22 @@ def contenders(shape: Shape, page: int, tensors: List[Any]) -> Dict[str, Callabl
     return runs
 
 
-def measure(shape: Shape, page: int, rounds: int) -> bool:
+def measure(shape: Shape, page: int, rounds: int, calls: int) -> bool:
     """Prints the times; returns whether our results are right."""
     import torch
     from timing import time_in_turn
 
     torch.manual_seed(0)
-    tensors = few_queries.make_tensors(shape)
+    tensors = [few_queries.make_tensors(shape) for _ in range(calls)]
+    layers = [contenders(shape, page, one) for one in tensors]
     graphs, wrong = {}, []
-    for name, run in contenders(shape, page, tensors).items():
+    for name in layers[0]:
+
+        def run() -> Any:
+            for layer in layers:
+                results = layer[name]()
+            return results
+
         try:
             graphs[name], results = few_queries.capture(run)
         except RuntimeError as error:
@@ -127,9 +137,10 @@ def measure(shape: Shape, page: int, rounds: int) -> bool:
         graphs[name].replay()
         if name == "flashinfer":
             results = results[0], results[1] * flash_infer.LSE_UNIT
-        if not few_queries.measure_error(shape, tensors, *results) <= TOLERANCE:
+        if not few_queries.measure_error(shape, tensors[-1], *results) <= TOLERANCE:
             wrong.append(name)
     times = time_in_turn({n: g.replay for n, g in graphs.items()}, rounds, 3, flush=True)
+    times = {name: time / calls for name, time in times.items()}
     size = 4 * shape.batch * shape.keys * shape.kv_heads * shape.d
     cells = "".join(
         f" {1e3 * times[n]:10.1f}" if n in times else f" {'-':>10}" for n in COLUMNS
@@ -146,6 +157,7 @@ def main() -> int:
     parser.add_argument("--shapes", nargs="+", default=SHAPES, metavar="BxSQxSK:H/HKVxD")
     parser.add_argument("--pages", nargs="+", type=int, default=PAGES, metavar="KEYS")
     parser.add_argument("--rounds", type=int, default=20, help="timed rounds")
+    parser.add_argument("--calls", type=int, default=1, help="calls of a graph")
     arguments = parser.parse_args()
     shapes = [Shape.parse(text) for text in arguments.shapes]
     if gpu.is_missing():
@@ -160,7 +172,7 @@ def main() -> int:
     for text, shape in zip(arguments.shapes, shapes):
         for page in arguments.pages:
             print(f"{text:>24} ", end="")
-            right &= measure(shape, page, arguments.rounds)
+            right &= measure(shape, page, arguments.rounds, arguments.calls)
     return int(not right)
 
 

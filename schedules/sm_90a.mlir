@@ -19,24 +19,34 @@
                         registers = [224, 56], stages = 2, turns>
 // A batch of steps of decoding only: a sequence has at most 64 rows.
 tile.schedule_row <products = 2, head to 64, pack_heads, packed, rows from 1 to 64>
-    use <tile = [64, 128], warps = 4, producers = 4, registers = [208, 56],
-         stages = 4>
-tile.schedule_row <products = 2, head to 128, pack_heads, packed,
+    use <tile = [64, 256], warps = 4, producers = 4, registers = [240, 56],
+         stages = 2>
+tile.schedule_row <products = 2, head to 96, pack_heads, packed,
                    rows from 1 to 64>
     use <tile = [64, 64], warps = 4, producers = 4, registers = [208, 56],
          stages = 4>
+tile.schedule_row <products = 2, head to 128, pack_heads, packed,
+                   rows from 1 to 64>
+    use <tile = [64, 128], warps = 4, producers = 4, registers = [240, 56],
+         stages = 2>
+// With other sequences in a batch, the numbers of a block's works take registers.
 tile.schedule_row <products = 2, head to 64, pack_heads, packed>
     use <tile = [128, 176], warps = 8, producers = 4, registers = [224, 56],
-         stages = 3, turns>
-tile.schedule_row <products = 2, head to 128, pack_heads, packed> use #cache
+         stages = 3, turns, save_registers>
+tile.schedule_row <products = 2, head to 128, pack_heads, packed>
+    use <tile = [128, 128], warps = 8, producers = 4, registers = [224, 56],
+         stages = 2, turns, save_registers>
+tile.schedule_row <products = 2, head to 64, pack_heads, keys from 2048>
+    use <tile = [64, 256], warps = 4, producers = 4, registers = [240, 56],
+         stages = 2>
 tile.schedule_row <products = 2, head to 64, pack_heads>
     use <tile = [64, 128], warps = 4, producers = 4, registers = [208, 56],
          stages = 2>
 tile.schedule_row <products = 2, head to 128, pack_heads>
-    use <tile = [64, 64], warps = 4, producers = 4, registers = [208, 56],
+    use <tile = [64, 128], warps = 4, producers = 4, registers = [240, 56],
          stages = 2>
 tile.schedule_row <products = 2, pack_heads>
-    use <tile = [64, 64], warps = 4, producers = 4, registers = [232, 56],
+    use <tile = [64, 64], warps = 4, producers = 4, registers = [240, 56],
          stages = 2>
 tile.schedule_row <products = 2, head to 64, key_lengths, packed>
     use <tile = [192, 128], warps = 12, producers = 4, registers = [144, 72],

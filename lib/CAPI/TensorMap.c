@@ -34,8 +34,10 @@ static const struct {
   int swizzle;
 } kSwizzles[] = {{0, 0}, {32, 1}, {64, 2}, {128, 3}};
 
-/// CU_TENSOR_MAP_L2_PROMOTION_L2_256B.
-enum { kPromotion = 3 };
+/// CU_TENSOR_MAP_L2_PROMOTION_L2_128B, the widest row of a box. With 256 bytes,
+/// attention over a cache reads up to 8 % less a second
+/// (docs/notes/hopper-decode.md).
+enum { kPromotion = 2 };
 
 /// Limits of TMA (CUDA driver API, cuTensorMapEncodeTiled): strides are below
 /// MAX_STRIDE bytes, boxes have at most kMaxBox elements per dimension, and

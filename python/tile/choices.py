@@ -143,16 +143,17 @@ def choose_kv_sum(
 def has_long_keys(variant: Variant, keys: int) -> bool:
     """Returns whether another kernel is faster for sequences of so many keys.
 
-    The schedules of other head dimensions and masks are the same for all lengths.
+    The schedules of other head dimensions and masks are the same for all lengths. With
+    the heads of a group as rows, those of caches are not.
     """
     return (
         keys >= LONG_KEYS
         and max(variant.d, variant.dv) <= 64
+        and (variant.pack_heads > 0 or not variant.key_lengths)
         and not (
             variant.window
             or variant.softcap
             or variant.packed
-            or variant.key_lengths
             or variant.tree_words
             or variant.schedule
         )

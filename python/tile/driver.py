@@ -38,7 +38,7 @@ _TENSOR_MAP_TYPES = {
     "i64": 5,
 }
 _TENSOR_MAP_SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
-_TENSOR_MAP_L2_PROMOTION_256B = 3
+_TENSOR_MAP_L2_PROMOTION_128B = 2
 _TENSOR_MAP_BYTES = 128
 
 #: Tensor maps that are kept, about half a kilobyte each.
@@ -115,7 +115,7 @@ def tensor_map_constants(type: str, swizzle: int) -> Dict[str, int]:
         "type": _TENSOR_MAP_TYPES[type],
         "interleave": 0,
         "swizzle": _TENSOR_MAP_SWIZZLES[swizzle],
-        "promotion": _TENSOR_MAP_L2_PROMOTION_256B,
+        "promotion": _TENSOR_MAP_L2_PROMOTION_128B,
         "fill": 0,
     }
 

@@ -275,7 +275,12 @@ class Forward:
                 )
                 if found is not None:
                     return found, 0
-        kernels = self._find_kernels(pack_heads=heads) if heads else None
+        kernels = None
+        if heads:
+            if has_long_keys(replace(self.variant, pack_heads=heads), keys):
+                kernels = self._find_kernels(pack_heads=heads, long_keys=True)
+            if kernels is None:
+                kernels = self._find_kernels(pack_heads=heads)
         processors = _count_processors(self._device)
         visible = self._count_visible(queries, keys)
         if self.signature.parts <= 1:

@@ -221,9 +221,14 @@ def long_cases() -> List[Case]:
     ]
     rows = list(product(variants, ((1, 2051), (113, 203), (512, 256))))
     rows += [(variant, LARGE) for variant in variants[:2]]
-    return [
+    cases = [
         Case(variant, *HEADS[i % len(HEADS)], (size,) * 2, ORDERS[i % 2])
         for i, (variant, size) in enumerate(rows)
+    ]
+    return cases + [
+        _with_parts(Case(variant, 16, 2, (size,) * 2, ORDERS[i % 2]), (i % 3 + 1, 8))
+        for i, variant in enumerate(v for v in variants if v.lse)
+        for size in ((1, 3001), (113, 2040))
     ]
 
 
@@ -318,6 +323,8 @@ def small_cases() -> List[Case]:
         variant = Variant(d, dv, DTYPES[i % 2], causal, bool(window), packed=True)
         case = Case(variant, 4, 2, SMALL_PACKED, ORDERS[i % 2], window=window)
         cases.append(_with_parts(case, parts))
+    long = Variant(64, 64, DTYPES[0], causal=True, long_keys=True)
+    cases.append(_with_parts(Case(long, 4, 2, ((3, 600),) * 2, ORDERS[0]), (2, 2)))
     # Some block has several tiles.
     packed = ((300, 40), *SMALL_PACKED[1:])
     sizes = SMALL_PARTS_SIZES[1:4]

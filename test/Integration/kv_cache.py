@@ -472,6 +472,16 @@ class Tests(Suite):
                     assert found == expected, (counts, variants)
             assert torch.allclose(*(o.float() for o in results), atol=2e-3)
 
+    def test_rounds_of_works(self):
+        """So many works that the blocks of the last round have several."""
+        import tile
+
+        for chip, sequences, heads in (("sm_90a", 300, 2), ("sm_80", 110, 256)):
+            self.run_one(
+                chip, 1, [1 + 7 * i % 10 for i in range(sequences)], (2 * heads, heads), None,
+                16, room=10, causal=True, scheduler_metadata=tile.SchedulerMetadata(),
+            )  # fmt: skip
+
     def test_memory_of_kernels(self):
         """Kernels that run at the same time have scratch memory of their own."""
         import tile

@@ -244,7 +244,7 @@ class FakeCuda:
         # The driver encodes maps only for a thread with a context.
         if not self.stack or address % 16 or not address:
             return 1
-        assert (interleave, promotion, fill) == (0, 3, 0)
+        assert (interleave, promotion, fill) == (0, 2, 0)
         if any(stride % 16 for stride in strides):
             return 1
         self.tensor_maps.append(

@@ -170,6 +170,33 @@ Value RowBuilder::enterWork(Value number) {
   return arith::MinUIOp::create(b, readWork(WorkColumn::Query), sq);
 }
 
+RowBuilder::WorkRange RowBuilder::takeWorks(Value block, Value works,
+                                            Value blocks, Value most) {
+  auto compare = [&](arith::CmpIPredicate predicate, Value x, Value y) {
+    return arith::CmpIOp::create(b, predicate, x, y);
+  };
+  Value one = i32(index(1)), none = i32(index(0));
+  Value isLimited = compare(arith::CmpIPredicate::ult, most, blocks);
+  Value rounds =
+      arith::SelectOp::create(b, isLimited, one, i32(index(kRounds)));
+  blocks = arith::MinUIOp::create(b, blocks, most);
+  Value round = arith::DivUIOp::create(b, block, blocks);
+  Value isIdle = compare(arith::CmpIPredicate::uge, round, rounds);
+  round = arith::SelectOp::create(b, isIdle, none, round);
+  Value next = add(round, one);
+  Value isLast = compare(arith::CmpIPredicate::eq, next, rounds);
+  Value each = arith::CeilDivUIOp::create(b, works, blocks);
+  Value left = arith::ShRUIOp::create(b, each, round);
+  Value leftBehind = arith::SelectOp::create(
+      b, isLast, none, arith::ShRUIOp::create(b, each, next));
+  auto countTaken = [&](Value left) -> Value {
+    return arith::MulIOp::create(b, sub(each, left), blocks);
+  };
+  Value end = arith::MinUIOp::create(b, works, countTaken(leftBehind));
+  return {add(countTaken(left), arith::RemUIOp::create(b, block, blocks)),
+          arith::SelectOp::create(b, isIdle, none, end), blocks};
+}
+
 void RowBuilder::buildWorks() {
   gridOverKVHeads = packsHeads();
   heads = DimOp::create(b, q, headsAt(Side::Queries));
@@ -194,16 +221,17 @@ void RowBuilder::buildWorks() {
   Value end = arith::MulIOp::create(
       b, arith::MinUIOp::create(b, readCount(WorkCount::Works), room),
       i32(owners));
-  Value blocks =
-      max(arith::MinUIOp::create(b, readCount(WorkCount::Blocks), i32(grid)),
-          i32(index(1)));
-  Value block = i32(ProgramIdOp::create(b, Dimension::x));
-  Value isIdle =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::uge, block, blocks);
-  end = arith::SelectOp::create(b, isIdle, i32(index(0)), end);
+  // The blocks that the GPU runs at a time.
+  Value processors = arith::DivUIOp::create(
+      b, arith::MulIOp::create(b, DimOp::create(b, oParts, 0), owners),
+      index(kPartsOfBlock * queries));
+  auto [first, last, step] = takeWorks(
+      i32(ProgramIdOp::create(b, Dimension::x)), end,
+      max(arith::MinUIOp::create(b, i32(processors), i32(grid)), i32(index(1))),
+      max(readCount(WorkCount::Blocks), i32(index(1))));
   // The heads of a work follow each other. In 32 bits, in which divisions are
   // short.
-  forEach(block, end, blocks, {}, [&](Value taken, ValueRange) {
+  forEach(first, last, step, {}, [&](Value taken, ValueRange) {
     Value number = i32(taken);
     Value owner = arith::RemUIOp::create(b, number, i32(owners)), tile;
     if (tiles) {

@@ -87,6 +87,20 @@ private:
   void enterTileOfHeads(Value tile);
   /// Enters the sequence and the part of a work; returns its first row.
   Value enterWork(Value number);
+  /// Works of a block: first, first + step and so on, less than end; i32.
+  struct WorkRange {
+    Value first, end, step;
+  };
+  /// Returns those of `block`. The GPU runs `blocks` blocks at a time, of which
+  /// the table lets `most` take works.
+  ///
+  /// The blocks are in kRounds rounds of `blocks`; a block of a later round
+  /// starts when an earlier one ends. A round has half of the works that are
+  /// left, and the last one all: a block has many works first, and the next
+  /// tiles are on their way while it ends one; at last it has single works, and
+  /// all end at about the same time. A table that limits the blocks leaves
+  /// multiprocessors to another kernel. They make one round then.
+  WorkRange takeWorks(Value block, Value works, Value blocks, Value most);
   /// Writes the grid, and a loop over the block's works.
   void buildWorks();
   void buildTile(Value firstRow);

@@ -527,7 +527,7 @@ WorkBounds tile::boundWorks(ImplicitLocOpBuilder &b, AttentionOp op,
       shares(kMostShares),
       b.createOrFold<arith::MaxUIOp>(shares(kLeastShares), paying));
   most.launched = b.createOrFold<arith::MinUIOp>(add(most.tiles, most.parts),
-                                                 shares(kBlocksOfProcessor));
+                                                 shares(kRounds));
   return most;
 }
 

@@ -22,10 +22,10 @@ namespace tile {
 /// threads that the GPU runs at a time.
 inline constexpr int64_t kPartsOfBlock = 8;
 
-/// The most blocks of threads for each multiprocessor that take works. With
-/// many, a multiprocessor that has done its works early gets one more; a block
-/// without a work takes some time, too.
-inline constexpr int64_t kBlocksOfProcessor = 16;
+/// The most blocks of threads for each multiprocessor: the rounds in which they
+/// take works (RowBuilder::takeWorks). The last two have 1 / 2^(kRounds - 2) of
+/// the works, a small part.
+inline constexpr int64_t kRounds = 8;
 
 /// The warps of the kernel.
 inline constexpr int64_t kWorksWarps = 4;

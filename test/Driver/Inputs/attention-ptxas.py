@@ -79,17 +79,18 @@ def part_programs():
 
 def cache_programs():
     """Attention over caches, dense and in pages, without and with a table of works."""
-    # At head dimension 256, the rows of heads spill up to 44 bytes.
-    for d, dv in HEADS[:-1]:
+    for d, dv in HEADS:
         for page in (0, 64):
             cache = Variant(d, dv, "bf16", causal=True, key_lengths=True, page=page)
             yield cache
-            yield replace(cache, parts=True, pack_heads=8)
+            rows = replace(cache, parts=True, pack_heads=8)
+            yield rows
+            if d <= 64:
+                yield replace(rows, long_keys=True)
             mixed = replace(cache, packed=True, parts=True, works=True)
             yield mixed
-            # At head dimension 64, the rows of heads spill 12 bytes.
-            if d > 64:
-                yield replace(mixed, pack_heads=8)
+            yield replace(mixed, pack_heads=8)
+            yield replace(mixed, pack_heads=8, few_rows=64)
         pages = replace(cache, page_list=True)
         yield pages
         tree = replace(pages, causal=False, tree_words=1)

@@ -51,22 +51,46 @@
 // CHECK: %[[FEW:.*]] = arith.maxui %[[LEAST]], %[[PAYS]]
 // CHECK: %[[PARTS:.*]] = arith.minui %[[MOST]], %[[FEW]]
 // CHECK: %[[BLOCKS:.*]] = arith.addi %[[TILES]], %[[PARTS]]
-// 16 blocks for each multiprocessor, of which 8 give the rows of parts.
-// CHECK: %[[TIMES:.*]] = arith.muli %[[ROWS]], %c16
+// 8 blocks for each multiprocessor, which 8 full tiles of parts tell.
+// CHECK: %[[TIMES:.*]] = arith.muli %[[ROWS]], %c8
 // CHECK: %[[RESIDENT:.*]] = arith.ceildivui %[[TIMES]], %c64
 // CHECK: %[[LAUNCHED:.*]] = arith.minui %[[BLOCKS]], %[[RESIDENT]]
 // CHECK: %[[OWNERS:.*]] = arith.muli %{{.*}}, %{{.*}}
 // CHECK: %[[GRID:.*]] = arith.muli %[[LAUNCHED]], %{{.*}}
 // CHECK: tile.grid %[[GRID]], %c1, %c1
-// Blocks take the works of all heads in turn; not more blocks than the table says.
+// The GPU runs so many blocks at a time: a round of them, of which there are 8, takes
+// half of the works that are left, the last round all. If the table lets fewer blocks
+// take works, there is one round.
 // CHECK: %[[WORKS:.*]] = tile.load_scalar %arg6[%c0, %c0]
 // CHECK: %[[LIMITED:.*]] = arith.minui %[[WORKS]], %{{.*}}
 // CHECK: %[[ALL:.*]] = arith.muli %[[LIMITED]], %{{.*}}
-// CHECK: %[[BLOCKS:.*]] = tile.load_scalar %arg6[%c0, %c3]
-// CHECK: %[[STEP:.*]] = arith.maxsi %{{.*}}, %c1_i32
-// CHECK: %[[IDLE:.*]] = arith.cmpi uge, %[[BLOCK:.*]], %[[STEP]]
-// CHECK: %[[END:.*]] = arith.select %[[IDLE]], %c0_i32, %[[ALL]]
-// CHECK: scf.for %{{.*}} = %[[BLOCK]] to %[[END]] step %[[STEP]]
+// CHECK: %[[TILES:.*]] = tile.dim %arg4[0]
+// CHECK: %[[HEADS:.*]] = arith.muli %[[TILES]], %{{.*}}
+// CHECK: arith.divui %[[HEADS]], %c64
+// CHECK: %[[RESIDENT:.*]] = arith.maxsi %{{.*}}, %c1_i32
+// CHECK: %[[TABLE:.*]] = tile.load_scalar %arg6[%c0, %c3]
+// CHECK: %[[MOST:.*]] = arith.maxsi %[[TABLE]], %c1_i32
+// CHECK: %[[FEWER:.*]] = arith.cmpi ult, %[[MOST]], %[[RESIDENT]]
+// CHECK: %[[ROUNDS:.*]] = arith.select %[[FEWER]], %c1_i32, %c8_i32
+// CHECK: %[[BLOCKS:.*]] = arith.minui %[[RESIDENT]], %[[MOST]]
+// CHECK: %[[NUMBER:.*]] = arith.divui %[[BLOCK:.*]], %[[BLOCKS]]
+// CHECK: %[[IDLE:.*]] = arith.cmpi uge, %[[NUMBER]], %[[ROUNDS]]
+// CHECK: %[[ROUND:.*]] = arith.select %[[IDLE]], %c0_i32, %[[NUMBER]]
+// CHECK: %[[NEXT:.*]] = arith.addi %[[ROUND]], %c1_i32
+// CHECK: %[[LAST:.*]] = arith.cmpi eq, %[[NEXT]], %[[ROUNDS]]
+// CHECK: %[[EACH:.*]] = arith.ceildivui %[[ALL]], %[[BLOCKS]]
+// CHECK: %[[LEFT:.*]] = arith.shrui %[[EACH]], %[[ROUND]]
+// CHECK: %[[HALF:.*]] = arith.shrui %[[EACH]], %[[NEXT]]
+// CHECK: %[[BEHIND:.*]] = arith.select %[[LAST]], %c0_i32, %[[HALF]]
+// CHECK: %[[TAKEN:.*]] = arith.subi %[[EACH]], %[[BEHIND]]
+// CHECK: %[[ENDS:.*]] = arith.muli %[[TAKEN]], %[[BLOCKS]]
+// CHECK: %[[END:.*]] = arith.minui %[[ALL]], %[[ENDS]]
+// CHECK: %[[BEFORE:.*]] = arith.subi %[[EACH]], %[[LEFT]]
+// CHECK: %[[BEGINS:.*]] = arith.muli %[[BEFORE]], %[[BLOCKS]]
+// CHECK: %[[PLACE:.*]] = arith.remui %[[BLOCK]], %[[BLOCKS]]
+// CHECK: %[[FIRST:.*]] = arith.addi %[[BEGINS]], %[[PLACE]]
+// CHECK: %[[BOUND:.*]] = arith.select %[[IDLE]], %c0_i32, %[[END]]
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[BOUND]] step %[[BLOCKS]]
 // CHECK: tile.load_scalar %arg6[%{{.*}}, %c0]
 // CHECK: scf.for %{{.*}} step %c64 iter_args
 // CHECK: %[[PARTS:.*]] = tile.load_scalar %arg6[%{{.*}}, %c3]

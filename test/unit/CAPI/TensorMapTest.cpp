@@ -176,7 +176,7 @@ TEST(TensorMapC, TheCopyEngineFindsEveryElement) {
     // CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, _SWIZZLE_128B, _L2_PROMOTION_L2_256B.
     EXPECT_EQ(given.type, 9);
     EXPECT_EQ(given.swizzle, 3);
-    EXPECT_EQ(given.promotion, 3);
+    EXPECT_EQ(given.promotion, 2);
     EXPECT_EQ(given.interleave, 0);
     EXPECT_EQ(given.fill, 0);
     ASSERT_EQ(given.rank, 4u);
