@@ -81,11 +81,12 @@ def text_of(job: Job) -> str:
 
 def perform(job: Job, send) -> Outcome:
     """Runs a job in this process; calls `send` once it is compiled."""
-    from . import reference
+    from .reference.evaluator import Evaluator
+    from .reference.judge import Coverage, judge
     from tile.errors import ArgumentError, CompileError, ExecutionError
     from tile.executor import Program as Compiled
 
-    evaluators = [reference.Evaluator(program) for program in job.programs]
+    evaluators = [Evaluator(program) for program in job.programs]
     named: Dict[str, Any] = {}
     memories = []
     for program, evaluator in zip(job.programs, evaluators):
@@ -116,8 +117,8 @@ def perform(job: Job, send) -> Outcome:
         return Outcome("report", str(error), seconds)
     except ArgumentError as error:
         return Outcome("argument", str(error), seconds)
-    coverage = reference.Coverage()
-    faults = reference.judge(memories, coverage)
+    coverage = Coverage()
+    faults = judge(memories, coverage)
     counts = (coverage.elements, coverage.exact, coverage.tight, coverage.unknown)
     if faults:
         kinds = [kind for kind, _ in faults]

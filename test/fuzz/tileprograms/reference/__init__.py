@@ -1,0 +1,1 @@
+"""The float64 reference of random programs."""
