@@ -134,7 +134,7 @@ class Projects:
             sys.exit("%s: the embedder printed '%s', '%s'" % (self.name, refused, blocks))
         q = ("type 6, 4 dimensions, extents 128 256 2 2, strides 512 256 131072,"
              " box 64 ")
-        if len(maps) < 3 or not all(line.startswith(q) and ", swizzle 3, 0 3 0" in line
+        if len(maps) < 3 or not all(line.startswith(q) and ", swizzle 3, 0 2 0" in line
                                     for line in maps):
             sys.exit("%s: the embedder encoded %s" % (self.name, maps))
         self.say("the embedder encoded %d tensor maps" % len(maps))
