@@ -12,7 +12,7 @@
 #small = #tile.schedule<tile = [128, 128], warps = 8, producers = 4,
                         registers = [232, 40], stages = 2, work_stages = 2>
 // The heads of a group are few rows, and the kernel reads at the speed of the
-// memory: one warpgroup computes, and some 64 KB are on their way. Packed sequences
+// memory: one warpgroup computes, and some 128 KB are on their way. Packed sequences
 // have any number of queries. The producers have registers for the entries of page
 // tables.
 #cache = #tile.schedule<tile = [128, 128], warps = 8, producers = 4,
@@ -21,6 +21,7 @@
 tile.schedule_row <products = 2, head to 64, pack_heads, packed, rows from 1 to 64>
     use <tile = [64, 256], warps = 4, producers = 4, registers = [240, 56],
          stages = 2>
+// At head dimensions 65 to 96, tiles of 128 keys spill.
 tile.schedule_row <products = 2, head to 96, pack_heads, packed,
                    rows from 1 to 64>
     use <tile = [64, 64], warps = 4, producers = 4, registers = [208, 56],
@@ -29,13 +30,15 @@ tile.schedule_row <products = 2, head to 128, pack_heads, packed,
                    rows from 1 to 64>
     use <tile = [64, 128], warps = 4, producers = 4, registers = [240, 56],
          stages = 2>
-// With other sequences in a batch, the numbers of a block's works take registers.
+// With longer sequences in the batch, a tile has 128 rows. The numbers of works take
+// registers.
 tile.schedule_row <products = 2, head to 64, pack_heads, packed>
     use <tile = [128, 176], warps = 8, producers = 4, registers = [224, 56],
          stages = 3, turns, save_registers>
 tile.schedule_row <products = 2, head to 128, pack_heads, packed>
     use <tile = [128, 128], warps = 8, producers = 4, registers = [224, 56],
          stages = 2, turns, save_registers>
+// A cache with room for few keys would have few parts of 256.
 tile.schedule_row <products = 2, head to 64, pack_heads, keys from 2048>
     use <tile = [64, 256], warps = 4, producers = 4, registers = [240, 56],
          stages = 2>

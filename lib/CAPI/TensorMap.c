@@ -34,8 +34,8 @@ static const struct {
   int swizzle;
 } kSwizzles[] = {{0, 0}, {32, 1}, {64, 2}, {128, 3}};
 
-/// CU_TENSOR_MAP_L2_PROMOTION_L2_128B, the widest row of a box. With 256 bytes,
-/// attention over a cache reads up to 8 % less a second
+/// CU_TENSOR_MAP_L2_PROMOTION_L2_128B: a row of a swizzled box has at most 128
+/// bytes. With 256, attention over a cache is up to 8 % slower
 /// (docs/notes/hopper-decode.md).
 enum { kPromotion = 2 };
 

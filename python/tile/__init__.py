@@ -65,7 +65,7 @@ __all__ = [
 _WITH_TORCH = {
     "attention": ("functional", "attention"),
     "attention_backward": ("functional", "attention_backward"),
-    "SchedulerMetadata": ("kv_cache", "SchedulerMetadata"),
+    "SchedulerMetadata": ("scheduler_metadata", "SchedulerMetadata"),
     "attention_with_kvcache": ("kv_cache", "attention_with_kvcache"),
     "pack_int4": ("int4", "pack_int4"),
     "pack_tree_mask": ("kv_cache", "pack_tree_mask"),

@@ -143,8 +143,8 @@ def choose_kv_sum(
 def has_long_keys(variant: Variant, keys: int) -> bool:
     """Returns whether another kernel is faster for sequences of so many keys.
 
-    The schedules of other head dimensions and masks are the same for all lengths. With
-    the heads of a group as rows, those of caches are not.
+    The schedules of other head dimensions and masks are the same for all lengths. Of
+    caches, only kernels with the heads of a group as rows have one for long sequences.
     """
     return (
         keys >= LONG_KEYS

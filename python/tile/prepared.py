@@ -34,6 +34,7 @@ from .choices import (
 from .compiler import chip_for
 from .errors import CompileError
 from .programs import ALIGNMENT, STRIDE_DIVISOR, AnyVariant, BackwardVariant, Variant
+from .scheduler_metadata import SchedulerMetadata
 from .tensors import ELEMENT_BYTES, Layout
 
 TYPES = {torch.float16: "f16", torch.bfloat16: "bf16"}
@@ -478,22 +479,6 @@ class Forward:
         )  # fmt: skip
 
 
-class _CallMemory:
-    """The scratch memory of a call whose kernels run at the same time. It lives until
-    the stream of the call waits for all of them: later allocations may have its place."""
-
-    def __init__(self) -> None:
-        self._kept: List[Any] = []
-
-    def get(self, call: Forward) -> None:
-        """Returns None: the call has not run before."""
-
-    def allocate(self, call: Forward, scratch: "_Scratch") -> Any:
-        """Returns scratch memory for one of the kernels, and keeps it."""
-        self._kept.append(scratch.allocate())
-        return self._kept[-1]
-
-
 class MixedForward:
     """Attention of packed sequences, the short ones by a kernel for few rows.
 
@@ -513,7 +498,8 @@ class MixedForward:
         """Does what Forward.run does."""
         arguments = q, k, v, sink, cu_q, cu_k, scale, softcap
         if options.get("metadata") is None:
-            options["metadata"] = _CallMemory()
+            # It keeps the scratch memory of both until the current stream waits for them.
+            options["metadata"] = SchedulerMetadata()
         if not q.is_cuda:
             o, lse = self._long.run(*arguments, o, lse, **options)
             return self._short.run(*arguments, o, lse, **options)

@@ -91,15 +91,16 @@ private:
   struct WorkRange {
     Value first, end, step;
   };
-  /// Returns those of `block`. The GPU runs `blocks` blocks at a time, of which
-  /// the table lets `most` take works.
+  /// Returns those of `block`. The GPU runs `blocks` blocks at a time. The
+  /// table lets `most` of them take works.
   ///
-  /// The blocks are in kRounds rounds of `blocks`; a block of a later round
-  /// starts when an earlier one ends. A round has half of the works that are
-  /// left, and the last one all: a block has many works first, and the next
-  /// tiles are on their way while it ends one; at last it has single works, and
-  /// all end at about the same time. A table that limits the blocks leaves
-  /// multiprocessors to another kernel. They make one round then.
+  /// The grid has kRounds rounds of `blocks` blocks. A block of a later round
+  /// starts when an earlier block ends. Each round takes half of the works that
+  /// are left, and the last round takes all. Blocks of early rounds have many
+  /// works: their producers load the next work while consumers end one. Blocks
+  /// of late rounds have one work each, so that all multiprocessors end at
+  /// about the same time. If `most` is less than `blocks`, there is one round,
+  /// and the other multiprocessors are left to another kernel.
   WorkRange takeWorks(Value block, Value works, Value blocks, Value most);
   /// Writes the grid, and a loop over the block's works.
   void buildWorks();

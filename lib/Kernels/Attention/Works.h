@@ -22,9 +22,9 @@ namespace tile {
 /// threads that the GPU runs at a time.
 inline constexpr int64_t kPartsOfBlock = 8;
 
-/// The most blocks of threads for each multiprocessor: the rounds in which they
-/// take works (RowBuilder::takeWorks). The last two have 1 / 2^(kRounds - 2) of
-/// the works, a small part.
+/// The rounds in which blocks of threads take works (RowBuilder::takeWorks). A
+/// round has a block for each multiprocessor. The last two rounds take
+/// 1 / 2^(kRounds - 2) of the works, a small part.
 inline constexpr int64_t kRounds = 8;
 
 /// The warps of the kernel.
