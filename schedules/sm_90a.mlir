@@ -38,6 +38,11 @@ tile.schedule_row <products = 2, head to 64, pack_heads, packed>
 tile.schedule_row <products = 2, head to 128, pack_heads, packed>
     use <tile = [128, 128], warps = 8, producers = 4, registers = [224, 56],
          stages = 2, turns, save_registers>
+// With few rows, warps divide the keys (tile.attention), whose scores take few
+// registers. Several blocks share a multiprocessor where caches are short.
+tile.schedule_row <products = 2, head to 128, pack_heads, packed = false,
+                   rows from 1 to 16, keys to 2047>
+    use <tile = [16, 64], warps = 4, producers = 1, stages = 3>
 // A cache with room for few keys would have few parts of 256.
 tile.schedule_row <products = 2, head to 64, pack_heads, keys from 2048>
     use <tile = [64, 256], warps = 4, producers = 4, registers = [240, 56],

@@ -82,6 +82,12 @@ protected:
   Value splat(RankedTensorType type, Value scalar) {
     return mlir::tensor::SplatOp::create(b, type, scalar);
   }
+  Value transpose(Value tile) {
+    auto from = mlir::cast<RankedTensorType>(tile.getType());
+    auto [rows, columns] = std::pair(from.getDimSize(0), from.getDimSize(1));
+    return TransposeOp::create(b, type({columns, rows}, from.getElementType()),
+                               tile, llvm::ArrayRef<int64_t>{1, 0});
+  }
   /// One value per row, repeated over `columns` columns.
   Value spread(Value perRow, int64_t columns) {
     auto rows = mlir::cast<RankedTensorType>(perRow.getType());

@@ -31,13 +31,13 @@ _SUM_COST = {"separate": 240, "atomic": 150}
 #: which reads _PARTS_AT_ONCE parts of a row, and each part of a row; a key of each
 #: processor if all read from memory at once. A block visits _STEP_KEYS keys at a time;
 #: more parts take at most _LEAST_GAIN of the time of fewer. Fitted to an H100, but for
-#: the first two of the combining kernel, which are fitted to an H200.
+#: the first two of the combining kernel and _READ_COST, which are fitted to an H200.
 _BLOCK_COST = 192
 _COMBINE_COST = 224
 _COMBINE_STEP_COST = 160
 _PARTS_AT_ONCE = 8
 _PART_COST = 2.0
-_READ_COST = 1.15
+_READ_COST = 1.0
 _STEP_KEYS = 128
 _MOST_PARTS = 256
 _LEAST_GAIN = 0.95
@@ -52,8 +52,11 @@ _CLUSTER_COST = 390
 #: Fitted to an H100.
 _SMALL_TILE_COST = {64: 0.7, 128: 1.0}
 
-#: Rows of a tile of queries and of one of packed heads, in most schedules.
+#: Rows of a tile of queries and of one of packed heads, in most schedules; the fewest
+#: rows of a tile of packed heads, and the most with which it is faster than the usual
+#: one (docs/notes/hopper-decode.md).
 _ROWS, _PACKED_ROWS = 128, 64
+_FEWEST_ROWS, _FEW_PACKED_ROWS = 8, 16
 
 
 def count_key_blocks(
@@ -144,19 +147,18 @@ def has_long_keys(variant: Variant, keys: int) -> bool:
     """Returns whether another kernel is faster for sequences of so many keys.
 
     The schedules of other head dimensions and masks are the same for all lengths. Of
-    caches, only kernels with the heads of a group as rows have one for long sequences.
+    caches, only kernels with the heads of a group as rows have one for long sequences;
+    with few rows, whatever the mask.
     """
+    if keys < LONG_KEYS or variant.packed or variant.schedule:
+        return False
+    head = max(variant.d, variant.dv)
+    if variant.pack_heads and 0 < variant.few_rows <= _FEW_PACKED_ROWS:
+        return head <= 128
     return (
-        keys >= LONG_KEYS
-        and max(variant.d, variant.dv) <= 64
+        head <= 64
         and (variant.pack_heads > 0 or not variant.key_lengths)
-        and not (
-            variant.window
-            or variant.softcap
-            or variant.packed
-            or variant.tree_words
-            or variant.schedule
-        )
+        and not (variant.window or variant.softcap or variant.tree_words)
     )
 
 
@@ -221,6 +223,18 @@ def choose_packed_heads(queries: int, group: int) -> int:
     return heads if packed < alone or queries <= group else 0
 
 
+def choose_few_packed_rows(queries: int, heads: int, packed: bool) -> int:
+    """Returns the rows of a smaller tile for sequences with at most `queries` queries, of
+    each of which `heads` heads are rows; 0 for the usual tile.
+
+    Tiles of packed sequences have twice the usual rows unless the rows are few.
+    """
+    rows = heads * queries
+    if 0 < rows <= _FEW_PACKED_ROWS:
+        return max(1 << (rows - 1).bit_length(), _FEWEST_ROWS)
+    return _PACKED_ROWS if packed and 0 < rows <= _PACKED_ROWS else 0
+
+
 def round_longest(queries: int) -> int:
     """Returns the most queries of a sequence, rounded up: to a power of two, or to whole
     tiles where there are more than one.
@@ -232,10 +246,10 @@ def round_longest(queries: int) -> int:
     return 1 << max(queries - 1, 0).bit_length()
 
 
-def count_short_queries(group: int) -> int:
-    """Returns the most queries that, with heads of a group as rows, fit a tile of few
+def count_short_queries(group: int, rows: int = _PACKED_ROWS) -> int:
+    """Returns the most queries that, with heads of a group as rows, fit a tile of `rows`
     rows."""
-    return FEW_ROWS[0] // _count_packed_heads(group)
+    return rows // _count_packed_heads(group)
 
 
 def choose_short_queries(total: int, sequences: int, longest: int, group: int) -> int:
@@ -246,12 +260,15 @@ def choose_short_queries(total: int, sequences: int, longest: int, group: int) -
     the other kernel has few rows, and heads of a group are rows. Two kernels take some
     microseconds more than one. One takes several times longer for steps of decoding
     beside a chunk of a prompt: so there are two where more than half of the sequences may
-    be short.
+    be short. The smallest tile is for sequences that have as few queries as it holds, on
+    average without the longest.
     """
     short = count_short_queries(group)
-    if not 0 < short < longest:
+    if not 0 < short < longest or sequences <= 2 * ceil(total / longest):
         return 0
-    return short if sequences > 2 * ceil(total / longest) else 0
+    fewest = count_short_queries(group, _FEW_PACKED_ROWS)
+    are_few = fewest > 0 and total - longest <= fewest * (sequences - 1)
+    return fewest if are_few else short
 
 
 def count_blocks(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import os
 from dataclasses import replace
+from itertools import product
 from math import prod
 from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -18,8 +19,8 @@ import torch
 
 from . import cache, native
 from .choices import (
-    FEW_ROWS,
     choose_cluster,
+    choose_few_packed_rows,
     choose_few_rows,
     choose_kv_sum,
     choose_packed_heads,
@@ -263,25 +264,22 @@ class Forward:
             queries = min(queries, self.signature.max_q)
         group = q[-2] // k[-2] if k[-2] else 1
         heads = choose_packed_heads(queries, group)
-        if self.signature.works:
-            rows = heads * self.signature.max_q if self._packed else 0
-            sizes = (FEW_ROWS[0], 0) if 0 < rows <= FEW_ROWS[0] else (0,)
-            for few in sizes:
-                found = self._find_kernels(
-                    pack_heads=heads,
-                    parts=True,
-                    works=True,
-                    few_rows=few,
-                    concurrent=self.signature.least_q > 0,
-                )
-                if found is not None:
-                    return found, 0
+        longest = self.signature.max_q if self._packed else queries
+        few = choose_few_packed_rows(longest, heads, self._packed)
         kernels = None
-        if heads:
-            if has_long_keys(replace(self.variant, pack_heads=heads), keys):
-                kernels = self._find_kernels(pack_heads=heads, long_keys=True)
-            if kernels is None:
-                kernels = self._find_kernels(pack_heads=heads)
+        if heads or self.signature.works:
+            features = {"pack_heads": heads}
+            if self.signature.works:
+                concurrent = self.signature.least_q > 0
+                features.update(parts=True, works=True, concurrent=concurrent)
+            for few, is_long in product((few, 0) if few else (0,), (True, False)):
+                variant = replace(self.variant, **features, few_rows=few)
+                if kernels is None and (not is_long or has_long_keys(variant, keys)):
+                    kernels = self._find_kernels(
+                        **features, few_rows=few, long_keys=is_long
+                    )
+            if kernels is not None and self.signature.works:
+                return kernels, 0
         processors = _count_processors(self._device)
         visible = self._count_visible(queries, keys)
         if self.signature.parts <= 1:

@@ -49,11 +49,11 @@ SUMS = tuple(product(DQ_SUMS, KV_SUMS))
 FEATURE_SIZES = ((64, 64), (128, 128))
 #: (element type of sinks, softcap)
 FEATURES = (("", False), ("f32", False), ("bf16", False), ("", True), ("f16", True))
-#: The number of parts of the keys (0: no parts), and that of the heads at each query
-#: of a tile (0: queries of one head).
-PARTS = ((1, 0), (3, 0), (2, 8), (7, 2), (0, 16))
-#: The blocks of a cluster that share the keys, and the heads at each query of a tile.
-CLUSTERS = ((2, 0), (4, 8), (8, 0), (8, 16))
+#: The number of parts of the keys (0: no parts), that of the heads at each query of a
+#: tile (0: queries of one head), and the rows of a small tile (0: the usual one).
+PARTS = ((1, 0, 0), (3, 0, 0), (2, 8, 0), (7, 2, 8), (0, 16, 0), (3, 8, 16))
+#: The blocks of a cluster that share the keys, and heads and rows as in PARTS.
+CLUSTERS = ((2, 0, 0), (4, 8, 8), (8, 0, 0), (8, 16, 0))
 #: Queries and keys where blocks share the keys.
 PARTS_SIZES = ((1, 1), (1, 3001), (3, 203), (113, 2040), (239, 1), (512, 256))
 #: Queries and keys of the sequences of a packed batch: some are empty, one is
@@ -167,7 +167,7 @@ def parts_cases() -> List[Case]:
         case = Case(variant, *heads, (size,) * 2, ORDERS[i % 2], window=mask[1])
         cases.append(_with_parts(case, parts))
     for i, parts in enumerate(PARTS):
-        (d, dv), dtype = models[2 * i]
+        (d, dv), dtype = models[2 * i % len(models)]
         causal, window = MASKS[i % len(MASKS)]
         variant = Variant(d, dv, dtype, causal, bool(window), packed=True)
         case = Case(variant, 6, 2, PACKED[0], ORDERS[i % 2], window=window)
@@ -226,7 +226,7 @@ def long_cases() -> List[Case]:
         for i, (variant, size) in enumerate(rows)
     ]
     return cases + [
-        _with_parts(Case(variant, 16, 2, (size,) * 2, ORDERS[i % 2]), (i % 3 + 1, 8))
+        _with_parts(Case(variant, 16, 2, (size,) * 2, ORDERS[i % 2]), (i % 3 + 1, 8, 8 * (i % 2)))
         for i, variant in enumerate(v for v in variants if v.lse)
         for size in ((1, 3001), (113, 2040))
     ]
@@ -319,12 +319,12 @@ def small_cases() -> List[Case]:
         case = _case((size, DTYPES[i % 2]), mask, heads, lengths, ORDERS[i % 2])
         cases.append(_with_parts(case, parts))
     for i, parts in enumerate(PARTS):
-        (d, dv), (causal, window) = HEAD_SIZES[i], MASKS[i % len(MASKS)]
+        (d, dv), (causal, window) = HEAD_SIZES[i % len(HEAD_SIZES)], MASKS[i % len(MASKS)]
         variant = Variant(d, dv, DTYPES[i % 2], causal, bool(window), packed=True)
         case = Case(variant, 4, 2, SMALL_PACKED, ORDERS[i % 2], window=window)
         cases.append(_with_parts(case, parts))
     long = Variant(64, 64, DTYPES[0], causal=True, long_keys=True)
-    cases.append(_with_parts(Case(long, 4, 2, ((3, 600),) * 2, ORDERS[0]), (2, 2)))
+    cases.append(_with_parts(Case(long, 4, 2, ((3, 600),) * 2, ORDERS[0]), (2, 2, 0)))
     # Some block has several tiles.
     packed = ((300, 40), *SMALL_PACKED[1:])
     sizes = SMALL_PARTS_SIZES[1:4]
@@ -378,17 +378,21 @@ def pairwise(factors: List[list]) -> List[tuple]:
     return chosen
 
 
-def _with_parts(case: Case, parts: Tuple[int, int]) -> Case:
+def _with_parts(case: Case, parts: Tuple[int, int, int]) -> Case:
     """Returns the case with one of PARTS."""
-    count, pack_heads = parts
-    variant = replace(case.variant, parts=count > 0, pack_heads=pack_heads)
+    count, pack_heads, few = parts
+    variant = replace(
+        case.variant, parts=count > 0, pack_heads=pack_heads, few_rows=few
+    )
     return replace(case, variant=variant, parts=max(count, 1))
 
 
-def _in_cluster(case: Case, cluster: Tuple[int, int]) -> Case:
+def _in_cluster(case: Case, cluster: Tuple[int, int, int]) -> Case:
     """Returns the case with one of CLUSTERS."""
-    blocks, pack_heads = cluster
-    variant = replace(case.variant, cluster=blocks, pack_heads=pack_heads)
+    blocks, pack_heads, few = cluster
+    variant = replace(
+        case.variant, cluster=blocks, pack_heads=pack_heads, few_rows=few
+    )
     return replace(case, variant=variant)
 
 

@@ -448,10 +448,11 @@ class Tests(Suite):
             variants.append(variant)
             return kernels_of(variant, device)
 
-        steps, chunk = (8, 64), (0, 0)
+        few, chunk = (8, 16), (0, 0)
         for counts, expected in (
-            ((1, 1, 0, 1), [steps]), ((70, 1, 1, 1), [chunk, steps]),
-            ((9, 1, 1, 1), [(8, 0), steps]), ((70, 70, 1, 1), [(8, 0)]),
+            ((1, 1, 0, 1), [(8, 8)]), ((2, 1, 2, 0), [few]), ((5, 1, 2, 0), [(8, 64)]),
+            ((70, 1, 1, 1), [chunk, few]), ((9, 1, 1, 1), [(8, 0), few]),
+            ((70, 70, 1, 1), [(8, 0)]),
         ):  # fmt: skip
             lengths = torch.tensor([90, 17, 33, 300], dtype=torch.int32, device=self.device)
             cache = self.normal((4, 320, 1, 64), "float16", 3).detach()

@@ -110,6 +110,8 @@ class Attention:
         if sharesKeys and most_cluster_blocks(self.chip) > 1 and self.chance(0.4):
             fields.append(f"cluster_split = {self.draw.choice([2, 4, 8])}")
         self.schedule = ", ".join(fields) or None
+        # The rows that are of use in a tile; any number is right.
+        self.rows = self.draw.choice([8, 16, 32, 64]) if self.chance(0.5) else None
 
     def type(self, shape, element, static=()):
         """Returns the type of a buffer whose dimensions are open but for `static`."""
@@ -361,6 +363,8 @@ class Attention:
         flags = [flag for flag in ("causal", "merge", "concurrent") if getattr(self, flag)]
         if self.schedule:
             flags.append(f"schedule = #tile.schedule<{self.schedule}>")
+        if self.rows:
+            flags.append(f"expected_rows = {self.rows} : i64")
         attributes = f" {{{', '.join(flags)}}}" if flags else ""
         signature = ", ".join(f"%{n}: {kind}" for n, kind in {**kinds, **scalars}.items())
         types = ", ".join(kinds[n] for n in used)

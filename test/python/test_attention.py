@@ -15,11 +15,13 @@ import cases
 from tile import Artifact, CompileError, compiler
 from tile.choices import (
     choose_cluster,
+    choose_few_packed_rows,
     choose_few_rows,
     choose_kv_sum,
     choose_packed_heads,
     choose_parts,
     choose_short_queries,
+    has_long_keys,
 )
 from tile.programs import Artifacts, Variant, attention_backward_ir, attention_ir
 
@@ -163,8 +165,7 @@ class ChoosePartsTest(unittest.TestCase):
         return choose_parts(blocks, keys, queries * heads, heads, 132)
 
     def test_parts_fill_the_processors_once(self):
-        # Fewer than 16 read as fast as the memory.
-        self.assertEqual(self.decode(1, 1 << 17), 14)
+        self.assertEqual(self.decode(1, 1 << 17), 16)
         self.assertEqual(self.decode(8, 1 << 15), 2)
         self.assertEqual(self.prefill(64, 1 << 15), 2)
         self.assertEqual(self.prefill(32, 1 << 15), 4)
@@ -213,17 +214,42 @@ class ChoosePartsTest(unittest.TestCase):
     def test_short_sequences_of_mixed_batches(self):
         for total, sequences, longest, group, short in (
             # Steps beside one chunk or two; a group of 6 takes the room of 8.
-            (519, 8, 512, 8, 8), (4158, 64, 2048, 6, 8), (519, 8, 512, 1, 64),
+            (519, 8, 512, 8, 2), (4158, 64, 2048, 6, 8), (519, 8, 512, 1, 16),
+            # Some sequences have more than two queries.
+            (526, 8, 512, 8, 2), (527, 8, 512, 8, 8),
             (519, 8, 512, 48, 1), (2055, 8, 2048, 200, 1),
             # All may be as long as the longest one, and only steps.
             (512, 1, 512, 8, 0), (8192, 4, 2048, 8, 0), (8193, 4, 2048, 8, 0),
             (64, 64, 1, 8, 0), (64, 64, 8, 8, 0), (40, 64, 0, 8, 0),
             # Nobody said how long the longest one is.
-            (64, 64, 64, 8, 8),
+            (64, 64, 64, 8, 2),
         ):  # fmt: skip
             with self.subTest(total=total, sequences=sequences, group=group):
                 found = choose_short_queries(total, sequences, longest, group)
                 self.assertEqual(found, short)
+
+    def test_tiles_of_few_packed_rows(self):
+        for queries, heads, packed, rows in (
+            (1, 1, False, 8), (1, 8, False, 8), (1, 16, False, 16), (2, 8, True, 16),
+            (3, 8, False, 0), (3, 8, True, 64), (8, 8, True, 64), (9, 8, True, 0),
+            (1, 0, True, 0), (0, 8, True, 0),
+        ):  # fmt: skip
+            with self.subTest(queries=queries, heads=heads, packed=packed):
+                found = choose_few_packed_rows(queries, heads, packed)
+                self.assertEqual(found, rows)
+
+    def test_schedules_for_long_keys(self):
+        few = {"pack_heads": 8, "few_rows": 8, "key_lengths": True}
+        for head, features, is_long in (
+            (64, {}, True), (128, {}, False), (64, {"softcap": True}, False),
+            (64, few, True), (128, few, True), (192, few, False),
+            (64, {**few, "softcap": True}, True), (128, {**few, "few_rows": 0}, False),
+            (64, {**few, "packed": True}, False),
+        ):  # fmt: skip
+            with self.subTest(head=head, features=features):
+                variant = Variant(head, head, "bf16", **features)
+                self.assertEqual(has_long_keys(variant, 2048), is_long)
+                self.assertFalse(has_long_keys(variant, 2047))
 
     def test_small_tiles_where_each_processor_has_at_most_one(self):
         for d, sequences, queries, heads, rows in (

@@ -62,6 +62,18 @@ inline int64_t countTileQueries(const Schedule &schedule) {
   return (*schedule.tile)[0] / schedule.packHeads.value_or(1);
 }
 
+/// Rows of the matrix instructions of every chip are a multiple of this or
+/// divide it.
+inline constexpr int64_t kInstructionRows = 16;
+
+/// Returns true if the warps of the kernel of tile.attention cannot divide the
+/// rows of a tile, because these are few. Then they divide the keys and the
+/// columns of V: the products are S^T = K Q^T and O^T = V^T P^T, whose columns
+/// are the rows of the tile.
+inline bool isTransposed(const Schedule &schedule) {
+  return (*schedule.tile)[0] % (kInstructionRows * *schedule.warps) != 0;
+}
+
 /// Sequences of a packed batch take multiples of this many rows of stats, the
 /// most that a block of threads reads at once.
 inline constexpr int64_t kStatsRows = 128;

@@ -92,13 +92,6 @@ private:
   Value zeroSums(int64_t columns) {
     return byQuery ? zeros(columns, blockN) : zeros(blockN, columns);
   }
-  Value transpose(Value value) {
-    auto from = cast<RankedTensorType>(value.getType());
-    return TransposeOp::create(
-        b,
-        type({from.getDimSize(1), from.getDimSize(0)}, from.getElementType()),
-        value, ArrayRef<int64_t>{1, 0});
-  }
   Value zeros(int64_t rows, int64_t columns) {
     return fill(type({rows, columns}, b.getF32Type()), 0.0f);
   }

@@ -7,9 +7,9 @@
 using namespace mlir;
 using namespace tile;
 
-/// The rows of a tile are a multiple of this, so that the matrix instructions
-/// of every chip divide it.
-static constexpr int64_t kInstructionRows = 16;
+/// The rows of a tile are a multiple of this: the fewest columns of a matrix
+/// instruction.
+static constexpr int64_t kFewestRows = 8;
 
 template <typename OpT>
 static KernelFeatures featuresOf(OpT op, int64_t products) {
@@ -28,17 +28,19 @@ static KernelFeatures featuresOf(OpT op, int64_t products) {
 }
 
 /// Returns true if `warps` warps can divide an accumulator of `rows` x
-/// `columns` whose operands have the type `element`.
+/// `columns` whose operands have the type `element`, at most `most` of them
+/// along the columns.
 static bool canDivide(const Chip &chip, Type element, int64_t warps,
-                      int64_t rows, int64_t columns) {
+                      int64_t rows, int64_t columns, int64_t most) {
   return llvm::any_of(chip.mma, [&](StringRef name) {
     const Mma &mma = *findMma(name);
     if (mma.operand != getMmaElement(element))
       return false;
     return llvm::any_of(
-        llvm::seq<int64_t>(1, warps + 1), [&](int64_t alongRows) {
-          return warps % alongRows == 0 &&
-                 divides(mma, {alongRows, warps / alongRows}, rows, columns);
+        llvm::seq<int64_t>(1, most + 1), [&](int64_t alongColumns) {
+          return warps % alongColumns == 0 &&
+                 divides(mma, {warps / alongColumns, alongColumns}, rows,
+                         columns);
         });
   });
 }
@@ -67,7 +69,7 @@ FailureOr<Schedule> ScheduleChooser::complete(Operation *op, ScheduleAttr given,
     auto q = cast<BufferType>(op->getOperand(0).getType());
     return dqColumns == 0 || !whole.tile || !whole.warps ||
            canDivide(*chip, q.getElementType(), *whole.warps, (*whole.tile)[0],
-                     dqColumns);
+                     dqColumns, /*most=*/*whole.warps);
   };
   if (std::optional<Schedule> row = table->find(features, suits))
     schedule = schedule.withDefaults(*row);
@@ -86,7 +88,7 @@ FailureOr<Schedule> ScheduleChooser::complete(Operation *op, ScheduleAttr given,
 /// `tile` must be a multiple of `rows`.
 static LogicalResult verifyWhole(Operation *op, const Schedule &schedule,
                                  StringRef kernel, ArrayRef<StringRef> fields,
-                                 int64_t rows) {
+                                 int64_t rows = kInstructionRows) {
   auto emitError = [&] { return op->emitOpError(); };
   // Nothing else can give producers now.
   Schedule whole = schedule;
@@ -130,6 +132,28 @@ static LogicalResult verifyClusterSplit(AttentionOp op,
                           << reason;
 }
 
+/// Removes rows of a tile, of which at most `most` are of use (0: any number),
+/// as far as an instruction has so few columns. The products are transposed
+/// then.
+static void removeUnusedRows(AttentionOp op, int64_t most, Schedule &schedule) {
+  const Chip *chip = getTargetChip(op);
+  auto [rows, keys] = *schedule.tile;
+  if (most == 0 || most >= rows)
+    return;
+  Type element = op.getQ().getType().getElementType();
+  int64_t heads = schedule.packHeads.value_or(1);
+  int64_t fewest = std::max<int64_t>(llvm::PowerOf2Ceil(most), kFewestRows);
+  for (int64_t fewer = fewest; fewer < rows; fewer *= 2) {
+    Schedule trial = schedule;
+    trial.tile = {fewer, keys};
+    if (fewer % heads != 0 || !isTransposed(trial) ||
+        !canDivide(*chip, element, *schedule.warps, keys, fewer, /*most=*/1))
+      continue;
+    schedule = trial;
+    return;
+  }
+}
+
 FailureOr<Schedule> ScheduleChooser::chooseForward(AttentionOp op) {
   KernelFeatures features = featuresOf(op, /*products=*/2);
   features.merge = op.getMerge();
@@ -161,17 +185,26 @@ FailureOr<Schedule> ScheduleChooser::chooseForward(AttentionOp op) {
              << "cannot have 'work_stages' in its schedule: " << reason;
     schedule->workStages.reset();
   }
+  if (!(given && given.getFields().tile) && features.packHeads)
+    removeUnusedRows(op, features.rows, *schedule);
   if (failed(verifyWhole(op, *schedule, "tile.attention",
-                         AttentionOp::getScheduleFields(),
-                         kInstructionRows * *schedule->warps)))
+                         AttentionOp::getScheduleFields(), kFewestRows)))
     return failure();
+  auto [tileRows, tileKeys] = *schedule->tile;
+  int64_t warpRows = kInstructionRows * *schedule->warps;
+  if (isTransposed(*schedule) && tileKeys % warpRows != 0)
+    return op.emitOpError()
+           << "'tile = [" << tileRows << ", " << tileKeys
+           << "]' of its schedule with " << *schedule->warps
+           << " warps must have rows or keys that are a multiple of "
+           << warpRows;
   if (failed(verifyClusterSplit(op, *schedule)))
     return failure();
-  int64_t heads = schedule->packHeads.value_or(1), rows = (*schedule->tile)[0];
-  if (rows % heads != 0)
+  int64_t heads = schedule->packHeads.value_or(1);
+  if (tileRows % heads != 0)
     return op.emitOpError()
            << "'pack_heads = " << heads << "' of its schedule must divide the "
-           << rows << " rows of a tile";
+           << tileRows << " rows of a tile";
   schedule->inFlight = getInFlight(*schedule);
   return schedule;
 }
@@ -185,8 +218,7 @@ ScheduleChooser::chooseBackwardKeys(AttentionBackwardOp op) {
       complete(op, op.getDkvScheduleAttr(), features, dqColumns);
   if (failed(schedule) ||
       failed(verifyWhole(op, *schedule, "dk and dv",
-                         AttentionBackwardOp::getKeysScheduleFields(),
-                         kInstructionRows)))
+                         AttentionBackwardOp::getKeysScheduleFields())))
     return failure();
   // Addresses of results in f32 leave no registers for the number of an
   // iteration (docs/notes/hopper-backward.md).
@@ -209,8 +241,7 @@ ScheduleChooser::chooseBackwardQueries(AttentionBackwardOp op) {
       complete(op, op.getDqScheduleAttr(), featuresOf(op, /*products=*/3));
   if (failed(schedule) ||
       failed(verifyWhole(op, *schedule, "dq",
-                         AttentionBackwardOp::getQueriesScheduleFields(),
-                         kInstructionRows)))
+                         AttentionBackwardOp::getQueriesScheduleFields())))
     return failure();
   return schedule;
 }

@@ -33,8 +33,11 @@ class ForwardBuilder : RowBuilder {
 public:
   ForwardBuilder(ImplicitLocOpBuilder &builder, AttentionOp op,
                  const IRMapping &mapping, const Schedule &schedule)
-      : RowBuilder(builder, op, mapping, schedule),
-        keepsMaximum(isLoopRotated(schedule)) {
+      : RowBuilder(builder, op, mapping, schedule, isTransposed(schedule)),
+        keepsMaximum(!byKey && isLoopRotated(schedule)) {
+    // Warps divide the columns of V.
+    if (byKey)
+      valueDim = llvm::alignTo(valueDim, kInstructionRows * *schedule.warps);
     if (op.getWorks()) {
       works = mapping.lookup(op.getWorks());
       launchedWorks = boundWorks(builder, op, mapping, schedule).launched;
@@ -57,6 +60,17 @@ public:
 
 private:
   void enterHead() override;
+  /// The type of the output so far: rows x columns, or transposed as the scores
+  /// are.
+  RankedTensorType sums() {
+    Type number = b.getF32Type();
+    return byKey ? type({valueDim, blockM}, number)
+                 : type({blockM, valueDim}, number);
+  }
+  /// Returns a tile like it, each element of which is the number of its row.
+  Value spreadSums(Value perRow) {
+    return BroadcastOp::create(b, sums(), perRow, !byKey);
+  }
   /// Returns true if the threads have registers for the scores of an iteration
   /// beside the weights of the one before, so that tile-schedule rotates the
   /// loop.
@@ -166,8 +180,7 @@ SmallVector<Value> ForwardBuilder::beginRows() {
   loadTreeMask();
   cRows = splat(perRow, c);
   cScores = splat(scores(b.getF32Type()), c);
-  return {fill(type({blockM, valueDim}, b.getF32Type()), 0.0f),
-          fill(perRow, -INFINITY), fill(perRow, 0.0f)};
+  return {fill(sums(), 0.0f), fill(perRow, -INFINITY), fill(perRow, 0.0f)};
 }
 
 /// Adds the keys n .. n + blockN - 1.
@@ -177,14 +190,15 @@ SmallVector<Value> ForwardBuilder::step(Value n, ValueRange carried) {
   RankedTensorType tile = scores(b.getF32Type()), perRow = rows(b.getF32Type());
   SmallVector<Value> at{n, index(0)};
   Value keys = LoadOp::create(b, type({blockN, headDim}, element), kh, at);
-  Value keysT = TransposeOp::create(b, type({headDim, blockN}, element), keys,
-                                    ArrayRef<int64_t>{1, 0});
-  Value s = score(DotOp::create(b, tile, qTile, keysT, fill(tile, 0.0f)));
+  Value zero = fill(tile, 0.0f);
+  Value product = byKey ? DotOp::create(b, tile, keys, transpose(qTile), zero)
+                        : DotOp::create(b, tile, qTile, transpose(keys), zero);
+  Value s = score(product);
   s = arith::SelectOp::create(b, visible(n), s, fill(tile, -INFINITY));
 
   Value largest = arith::MaxNumFOp::create(
       b, maxBefore,
-      ReduceOp::create(b, perRow, arith::AtomicRMWKind::maxnumf, s, 1));
+      ReduceOp::create(b, perRow, arith::AtomicRMWKind::maxnumf, s, !byKey));
   Value max = largest, grows;
   if (keepsMaximum) {
     Value growth = arith::MulFOp::create(
@@ -200,7 +214,7 @@ SmallVector<Value> ForwardBuilder::step(Value n, ValueRange carried) {
   Value pivot = arith::SelectOp::create(b, sawNothing, fill(perRow, 0.0f), max);
   Value offset =
       arith::NegFOp::create(b, arith::MulFOp::create(b, pivot, cRows));
-  Value exponent = math::FmaOp::create(b, s, cScores, spread(offset, blockN));
+  Value exponent = math::FmaOp::create(b, s, cScores, spreadRows(offset));
   Value p = math::Exp2Op::create(b, exponent);
 
   // What came before was relative to the old maximum.
@@ -211,16 +225,19 @@ SmallVector<Value> ForwardBuilder::step(Value n, ValueRange carried) {
     alpha = arith::SelectOp::create(b, grows, alpha, fill(perRow, 1.0f));
   Value sum = math::FmaOp::create(
       b, sumBefore, alpha,
-      ReduceOp::create(b, perRow, arith::AtomicRMWKind::addf, p, 1),
+      ReduceOp::create(b, perRow, arith::AtomicRMWKind::addf, p, !byKey),
       arith::FastMathFlags::reassoc);
-  Value scaled = arith::MulFOp::create(b, before, spread(alpha, valueDim));
+  Value scaled = arith::MulFOp::create(b, before, spreadSums(alpha));
   // A row with a NaN has NaN as its sum, and as its result.
   Value weights =
       arith::TruncFOp::create(b, scores(element), p, /*roundingmode=*/nullptr,
                               arith::FastMathFlagsAttr::get(
                                   b.getContext(), arith::FastMathFlags::nnan));
   Value values = LoadOp::create(b, type({blockN, valueDim}, element), vh, at);
-  Value acc = DotOp::create(b, scaled.getType(), weights, values, scaled);
+  Value acc = byKey
+                  ? DotOp::create(b, scaled.getType(), transpose(values),
+                                  weights, scaled)
+                  : DotOp::create(b, scaled.getType(), weights, values, scaled);
   return {acc, max, sum};
 }
 
@@ -236,17 +253,13 @@ SmallVector<Value> ForwardBuilder::combineInCluster(ValueRange carried) {
                                cRows));
   Value sum = ClusterReduceOp::create(
       b, perRow, Kind::addf, arith::MulFOp::create(b, carried[2], weight));
-  Value out = arith::MulFOp::create(b, carried[0], spread(weight, valueDim));
+  Value out = arith::MulFOp::create(b, carried[0], spreadSums(weight));
   // The rows of the transposed tile are divided among the blocks.
-  SmallVector<int64_t> flipped{1, 0};
   int64_t columns = valueDim / *schedule.clusterSplit;
-  Value byColumn = TransposeOp::create(
-      b, type({valueDim, blockM}, b.getF32Type()), out, flipped);
-  Value mine = ClusterReduceOp::create(
-      b, type({columns, blockM}, b.getF32Type()), Kind::addf, byColumn);
-  return {TransposeOp::create(b, type({blockM, columns}, b.getF32Type()), mine,
-                              flipped),
-          max, sum};
+  Value mine =
+      ClusterReduceOp::create(b, type({columns, blockM}, b.getF32Type()),
+                              Kind::addf, byKey ? out : transpose(out));
+  return {byKey ? mine : transpose(mine), max, sum};
 }
 
 void ForwardBuilder::endRows(ValueRange carried) {
@@ -255,7 +268,8 @@ void ForwardBuilder::endRows(ValueRange carried) {
     head = recompute(head);
   auto write = [&](const RowTarget &target) {
     Value base2 = arith::MulFOp::create(b, carried[1], cRows);
-    writeResult({carried[0], base2, carried[2]}, target);
+    Value acc = byKey ? transpose(carried[0]) : carried[0];
+    writeResult({acc, base2, carried[2]}, target);
   };
   if (schedule.clusterSplit) {
     SmallVector<Value> combined = combineInCluster(carried);

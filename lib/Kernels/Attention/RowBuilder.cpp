@@ -110,16 +110,16 @@ void RowBuilder::loadTreeMask() {
 /// keys before the tree without a mask.
 Value RowBuilder::visibleInTree(llvm::function_ref<Value(Value)> relative) {
   RankedTensorType tile = scores(b.getI32Type());
-  Value column = IotaOp::create(b, tile, 1);
+  Value column = IotaOp::create(b, tile, !byKey);
   auto isBefore = [&](int64_t node) -> Value {
     Value bound = node ? add(firstNode, i32(index(node))) : firstNode;
     return arith::CmpIOp::create(b, arith::CmpIPredicate::slt, column,
                                  relative(bound));
   };
-  Value word = spread(treeWords.back(), blockN);
+  Value word = spreadRows(treeWords.back());
   for (int64_t which = countTreeWords() - 1; which-- > 0;)
     word = arith::SelectOp::create(b, isBefore(32 * (which + 1)),
-                                   spread(treeWords[which], blockN), word);
+                                   spreadRows(treeWords[which]), word);
   Value node = sub(column, relative(firstNode));
   Value bit = arith::AndIOp::create(b, node, splat(tile, i32(index(31))));
   Value shifted = arith::ShRUIOp::create(b, word, bit);
@@ -130,12 +130,12 @@ Value RowBuilder::visibleInTree(llvm::function_ref<Value(Value)> relative) {
 /// Which of the keys n .. n + blockN - 1 each row sees.
 Value RowBuilder::visible(Value n) {
   RankedTensorType tile = scores(b.getI32Type());
-  Value column = IotaOp::create(b, tile, 1), first = i32(n);
+  Value column = IotaOp::create(b, tile, !byKey), first = i32(n);
   auto relative = [&](Value key) { return splat(tile, sub(key, first)); };
   auto ofRow = [&](Value key) -> Value {
     if (queries == 1)
       return relative(key);
-    Value query = IotaOp::create(b, tile, 0);
+    Value query = IotaOp::create(b, tile, byKey);
     if (packedHeads != 1)
       query = arith::DivUIOp::create(b, query,
                                      splat(tile, i32(index(packedHeads))));

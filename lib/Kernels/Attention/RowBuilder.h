@@ -16,11 +16,12 @@ class RowBuilder : public AttentionBuilder {
 protected:
   template <typename OpT>
   RowBuilder(mlir::ImplicitLocOpBuilder &builder, OpT op,
-             const mlir::IRMapping &mapping, const Schedule &schedule)
+             const mlir::IRMapping &mapping, const Schedule &schedule,
+             bool byKey = false)
       : AttentionBuilder(builder, op, mapping, schedule), schedule(schedule),
         blockM((*schedule.tile)[0]), blockN((*schedule.tile)[1]),
         packedHeads(schedule.packHeads.value_or(1)),
-        queries(countTileQueries(schedule)) {}
+        queries(countTileQueries(schedule)), byKey(byKey) {}
   virtual ~RowBuilder() = default;
 
   /// Returns this block's part of a buffer with one more dimension, that of the
@@ -61,8 +62,16 @@ protected:
   }
 
   RankedTensorType rows(Type element) { return type(blockM, element); }
+  /// The tile of scores: rows x keys, or, with `byKey`, keys x rows.
   RankedTensorType scores(Type element) {
-    return type({blockM, blockN}, element);
+    return byKey ? type({blockN, blockM}, element)
+                 : type({blockM, blockN}, element);
+  }
+  /// Returns a tile like the scores, each of which is the number of its row.
+  Value spreadRows(Value perRow) {
+    Type element =
+        mlir::cast<RankedTensorType>(perRow.getType()).getElementType();
+    return BroadcastOp::create(b, scores(element), perRow, !byKey);
   }
 
   const Schedule schedule;
@@ -70,6 +79,8 @@ protected:
   const int64_t blockM, blockN;
   /// Heads at each query of a block, and its queries.
   const int64_t packedHeads, queries;
+  /// Whether the tile of scores is transposed: keys x rows.
+  const bool byKey;
   /// The block's first query.
   Value row;
   /// The head of the block's first row, and the number of heads of the group

@@ -339,15 +339,18 @@ class TileAttentionImpl(AttentionImpl[TileMetadata]):
         pages = torch.zeros(
             (1, self.num_kv_heads, page, columns), dtype=dtype, device=device
         )
+        short = count_short_queries(self.num_heads // self.num_kv_heads)
+        steps = [(1, count, count) for count in range(1, short + 1)]
         # A prompt, which needs the most memory; steps of decoding beside which there may
-        # be one; one step; sequences of a few queries; steps beside which there may be one.
-        few = 2 * count_short_queries(self.num_heads // self.num_kv_heads)
+        # be one; steps of one or more queries; sequences of a few queries; steps beside
+        # which there may be one, of one query and of more.
         for sequences, queries, longest in (
             (1, _WARM_UP_QUERIES, _WARM_UP_QUERIES),
             (_WARM_UP_QUERIES, _WARM_UP_QUERIES, _WARM_UP_QUERIES),
-            (1, 1, 1),
-            (2, few, few),
-            (few, few, few),
+            *steps,
+            (2, 2 * short, 2 * short),
+            (2 * short, 2 * short, 2 * short),
+            (8, 8 * short, 4 * short),
         ):
             q, o = (
                 torch.zeros((queries, self.num_heads, size), dtype=dtype, device=device)

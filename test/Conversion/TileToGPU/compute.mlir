@@ -101,6 +101,29 @@ tile.kernel @permuted(%v: !v, %x: f32) attributes {num_warps = 1 : i32} {
 
 // 32x16 with a depth of 32: two instructions along the rows, two along the columns
 // and two along the depth; the latter use one accumulator.
+// One sum is computed in four parts, because an MMA waits for the one before.
+// CHECK-LABEL: gpu.func @chains
+// CHECK: %[[ZERO:.+]] = arith.constant dense<0.000000e+00> : vector<4xf32>
+// CHECK: %[[ONE:.+]] = arith.constant dense<1.000000e+00> : vector<4xf32>
+// CHECK: %[[P0:.+]] = tile_gpu.mma {{.*}}, %[[ONE]] :
+// CHECK-COUNT-3: tile_gpu.mma {{.*}}, %[[ZERO]] :
+// CHECK: %[[Q0:.+]] = tile_gpu.mma {{.*}}, %[[P0]] :
+// CHECK: %[[S1:.+]] = arith.addf %[[Q0]], %{{.+}} : vector<4xf32>
+// CHECK: %[[S2:.+]] = arith.addf %[[S1]], %{{.+}} : vector<4xf32>
+// CHECK: arith.addf %[[S2]], %{{.+}} : vector<4xf32>
+tile.kernel @chains(%a: !tile.buffer<16x80xf16, #tile.strided<[80, 1], align = 16>, global>,
+                    %b: !tile.buffer<80x8xf16, #tile.strided<[8, 1], align = 16>, global>,
+                    %o: !tile.buffer<16x8xf32, #tile.strided<[8, 1], align = 16>, global>)
+    attributes {num_warps = 1 : i32} {
+  %c0 = arith.constant 0 : index
+  tile.grid %c0, %c0, %c0
+  %x = tile.load %a[%c0, %c0] : !tile.buffer<16x80xf16, #tile.strided<[80, 1], align = 16>, global> -> tensor<16x80xf16, #dot_a>
+  %y = tile.load %b[%c0, %c0] : !tile.buffer<80x8xf16, #tile.strided<[8, 1], align = 16>, global> -> tensor<80x8xf16, #dot_b>
+  %acc = arith.constant dense<1.0> : tensor<16x8xf32, #mma>
+  %d = tile.dot %x, %y, %acc : tensor<16x80xf16, #dot_a>, tensor<80x8xf16, #dot_b> -> tensor<16x8xf32, #mma>
+  tile.store %d, %o[%c0, %c0] : tensor<16x8xf32, #mma>, !tile.buffer<16x8xf32, #tile.strided<[8, 1], align = 16>, global>
+}
+
 // CHECK-LABEL: gpu.func @product
 // CHECK-SAME: %[[A:[^:]+]]: memref
 // CHECK-COUNT-8: tile_gpu.mma "mma.m16n8k16.f16" %{{.+}} : vector<8xf16>, vector<4xf16>, vector<4xf32>

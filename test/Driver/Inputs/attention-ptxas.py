@@ -87,10 +87,13 @@ def cache_programs():
             yield rows
             if d <= 64:
                 yield replace(rows, long_keys=True)
+            yield replace(rows, few_rows=8)
+            yield replace(rows, few_rows=16, long_keys=True)
             mixed = replace(cache, packed=True, parts=True, works=True)
             yield mixed
             yield replace(mixed, pack_heads=8)
             yield replace(mixed, pack_heads=8, few_rows=64)
+            yield replace(mixed, pack_heads=8, few_rows=16)
         pages = replace(cache, page_list=True)
         yield pages
         tree = replace(pages, causal=False, tree_words=1)

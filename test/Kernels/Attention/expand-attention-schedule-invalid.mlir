@@ -19,8 +19,8 @@
 
 // STORERS: --schedule:1:1: error: the schedule of no kernel of the program has field 'storers'
 // NO-CHIP: [[@LINE+8]]:3: error: no target chip: set tile.target on the module (pass tile-attach-target)
-// WARPS: [[@LINE+7]]:3: error: 'tile.attention' op 'tile = [64, 64]' of its schedule with 8 warps must be multiples of 128 and 16
-// KEYS: [[@LINE+6]]:3: error: 'tile.attention' op 'tile = [64, 40]' of its schedule with 4 warps must be multiples of 64 and 16
+// WARPS: [[@LINE+7]]:3: error: 'tile.attention' op 'tile = [64, 64]' of its schedule with 8 warps must have rows or keys that are a multiple of 128
+// KEYS: [[@LINE+6]]:3: error: 'tile.attention' op 'tile = [64, 40]' of its schedule with 4 warps must be multiples of 8 and 16
 // TMA: [[@LINE+5]]:3: error: 'tile.attention' op 'producers = 4' of a schedule needs TMA, which sm_80 does not have
 // REGISTERS: [[@LINE+4]]:3: error: 'tile.attention' op 'registers' of a schedule give the threads of 20 warps 123904 registers in all; they start with 61440, 96 each
 // TURNS: --schedule:1:1: error: 'turns' of a schedule needs two warpgroups of 4 warps or more, got 4 warps

@@ -225,6 +225,10 @@ static LogicalResult convertConcatenate(ConcatenateOp op,
   return b.replace(op, shuffle(b, all, indices));
 }
 
+/// The independent MMAs after which an mma.sync finds the sums of the first one
+/// complete. AMD's units pass the sums of an MMA on to the next one.
+static constexpr int64_t kIndependentMmas = 4;
+
 static LogicalResult convertDot(DotOp op, DotOp::Adaptor operands,
                                 Lowering &b) {
   RankedTensorType type = op.getTile();
@@ -245,9 +249,16 @@ static LogicalResult convertDot(DotOp op, DotOp::Adaptor operands,
     int64_t size = cast<VectorType>(tile.getType()).getNumElements() / count;
     return b.slice(tile, i * size, size);
   };
+  // With fewer sums, each is computed in several parts.
+  int64_t count = rows * columns;
+  int64_t chains = b.chip.vendor == Vendor::NVIDIA
+                       ? std::clamp(kIndependentMmas / count, int64_t(1), steps)
+                       : 1;
   SmallVector<Value> accumulators;
-  for (int64_t i = 0; i < rows * columns; ++i)
-    accumulators.push_back(fragment(operands.getAcc(), i, rows * columns));
+  for (int64_t i = 0; i < count; ++i)
+    accumulators.push_back(fragment(operands.getAcc(), i, count));
+  for (int64_t i = count; i < chains * count; ++i)
+    accumulators.push_back(b.zeros(accumulators[0].getType()));
   for (int64_t k = 0; k < steps; ++k)
     for (int64_t n = 0; n < columns; ++n)
       for (int64_t m = 0; m < rows; ++m) {
@@ -256,10 +267,18 @@ static LogicalResult convertDot(DotOp op, DotOp::Adaptor operands,
             fragment(operands.getB(), k * columns + n, columns * steps);
         if (layout.getTransposed())
           std::swap(a, factor);
-        Value &acc = accumulators[m * columns + n];
+        Value &acc = accumulators[k % chains * count + m * columns + n];
         acc = tile::gpu::MmaOp::create(b, acc.getType(), mma.name, a, factor,
                                        acc);
       }
+  for (size_t i = count; i < accumulators.size(); ++i) {
+    Value &sum = accumulators[i % count];
+    if (isa<FloatType>(type.getElementType()))
+      sum = arith::AddFOp::create(b, sum, accumulators[i]);
+    else
+      sum = b.add(sum, accumulators[i]);
+  }
+  accumulators.resize(count);
   return b.replace(op, b.join(b.vectorOf(type), accumulators));
 }
 

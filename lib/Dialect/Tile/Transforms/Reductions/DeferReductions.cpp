@@ -112,7 +112,14 @@ static std::optional<Kind> getCombination(Operation *op) {
 
 /// Returns true if `op`, which has a value of a sum, computes it from others.
 static bool isArithmetic(Operation *op) {
-  return !isa<scf::ForOp, scf::IfOp, ReduceOp, tensor::ExtractOp>(op);
+  return !isa<scf::ForOp, scf::IfOp, ReduceOp, tensor::ExtractOp,
+              ConvertLayoutOp>(op);
+}
+
+/// Returns true if the threads have the same elements before and after.
+static bool isNoExchange(ConvertLayoutOp convert) {
+  return getCanonicalLayout(convert.getSource().getType()) ==
+         getCanonicalLayout(convert.getType());
 }
 
 /// Returns true if `op` scales an operand, or adds to a scaled one.
@@ -205,6 +212,9 @@ void Sum::addUses(Value value, SetVector<Value> &found) const {
     } else if (auto extract = dyn_cast<tensor::ExtractOp>(user)) {
       if (whole.getNumElements() == 1)
         found.insert(extract.getResult());
+    } else if (auto convert = dyn_cast<ConvertLayoutOp>(user)) {
+      if (isNoExchange(convert))
+        found.insert(convert.getResult());
     } else if (auto select = dyn_cast<arith::SelectOp>(user)) {
       if (number != 0)
         found.insert(select.getResult());
@@ -446,16 +456,18 @@ void Sum::defer() {
           builder, loc, sum,
           SmallVector<Value>(whole.getRank(),
                              arith::ConstantIndexOp::create(builder, loc, 0)));
+    else if (value.getType() != whole)
+      sum = ConvertLayoutOp::create(builder, loc, value.getType(), sum);
     for (OpOperand *use : uses)
       use->set(sum);
   }
   SmallVector<ReduceOp> reductions = getReductions();
-  SmallVector<tensor::ExtractOp> extracts;
+  SmallVector<Operation *> passed;
   for (Value value : values) {
     value.setType(parts);
     Operation *op = value.getDefiningOp();
-    if (auto extract = dyn_cast_or_null<tensor::ExtractOp>(op))
-      extracts.push_back(extract);
+    if (isa_and_nonnull<tensor::ExtractOp, ConvertLayoutOp>(op))
+      passed.push_back(op);
     // The flag has served its purpose.
     if (auto flags = dyn_cast_or_null<arith::ArithFastMathInterface>(op))
       op->setAttr(
@@ -464,9 +476,9 @@ void Sum::defer() {
               op->getContext(), flags.getFastMathFlagsAttr().getValue() &
                                     ~arith::FastMathFlags::reassoc));
   }
-  for (tensor::ExtractOp extract : extracts) {
-    extract.getResult().replaceAllUsesWith(extract.getTensor());
-    extract.erase();
+  for (Operation *op : passed) {
+    op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+    op->erase();
   }
   for (ReduceOp reduce : reductions) {
     builder.setInsertionPoint(reduce);

@@ -15,6 +15,8 @@
 #number = #tile.slice<1, #wide>
 !tile = tensor<64x32xf32, #mma>
 !sum = tensor<64xf32, #row>
+!like = tensor<64xf32, #tile.slice<1, #tile.mma<"mma.m16n8k16.bf16", warps = [4, 1]>>>
+!line = tensor<64xf32, #tile.layout<register = [], lane = [32 -> d0], warp = [2 -> d0 * 32, 2 -> 0]>>
 !out = !tile.buffer<?xf32, #tile.strided<[1]>, global>
 
 // The factors are spread over the parts.
@@ -212,6 +214,47 @@ tile.kernel @product(%n: index, %x: f32, %out: !out) {
     scf.yield %p : !sum
   }
   tile.store %r, %out[%c0] : !sum, !out
+}
+
+// A conversion after which threads have the same elements is no exchange.
+// CHECK-LABEL: tile.kernel @converted(
+// CHECK: %[[PARTS:.*]] = scf.for {{.*}} -> (tensor<64x4xf32, #[[LANES]]>)
+// CHECK: %[[P:.*]] = tile.reduce_in_threads addf
+// CHECK: arith.addf %{{.*}}, %[[P]] : tensor<64x4xf32, #[[LANES]]>
+// CHECK: %[[SUM:.*]] = tile.reduce addf %[[PARTS]] along 1
+// CHECK: %[[LIKE:.*]] = tile.convert_layout %[[SUM]]
+// CHECK: tile.store %[[LIKE]]
+tile.kernel @converted(%n: index, %x: f32, %out: !out) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tensor.splat %x : !tile
+  %zero = arith.constant dense<0.0> : !like
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero) -> (!like) {
+    %p = tile.reduce addf %t along 1 : !tile -> !sum
+    %q = tile.convert_layout %p : !sum -> !like
+    %next = arith.addf %s, %q fastmath<reassoc> : !like
+    scf.yield %next : !like
+  }
+  tile.store %r, %out[%c0] : !like, !out
+}
+
+// Other conversions are.
+// CHECK-LABEL: tile.kernel @exchanged(
+// CHECK-NOT: tile.reduce_in_threads
+tile.kernel @exchanged(%n: index, %x: f32, %out: !out) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  tile.grid %c1, %c1, %c1
+  %t = tensor.splat %x : !tile
+  %zero = arith.constant dense<0.0> : !line
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero) -> (!line) {
+    %p = tile.reduce addf %t along 1 : !tile -> !sum
+    %q = tile.convert_layout %p : !sum -> !line
+    %next = arith.addf %s, %q fastmath<reassoc> : !line
+    scf.yield %next : !line
+  }
+  tile.store %r, %out[%c0] : !line, !out
 }
 
 // Another loop uses the sum, which is whole in front of it.
