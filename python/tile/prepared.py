@@ -272,11 +272,11 @@ class Forward:
             if self.signature.works:
                 concurrent = self.signature.least_q > 0
                 features.update(parts=True, works=True, concurrent=concurrent)
-            for few, is_long in product((few, 0) if few else (0,), (True, False)):
-                variant = replace(self.variant, **features, few_rows=few)
+            for rows, is_long in product((few, 0) if few else (0,), (True, False)):
+                variant = replace(self.variant, **features, few_rows=rows)
                 if kernels is None and (not is_long or has_long_keys(variant, keys)):
                     kernels = self._find_kernels(
-                        **features, few_rows=few, long_keys=is_long
+                        **features, few_rows=rows, long_keys=is_long
                     )
             if kernels is not None and self.signature.works:
                 return kernels, 0

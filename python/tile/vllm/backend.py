@@ -340,17 +340,16 @@ class TileAttentionImpl(AttentionImpl[TileMetadata]):
             (1, self.num_kv_heads, page, columns), dtype=dtype, device=device
         )
         short = count_short_queries(self.num_heads // self.num_kv_heads)
-        steps = [(1, count, count) for count in range(1, short + 1)]
-        # A prompt, which needs the most memory; steps of decoding beside which there may
-        # be one; steps of one or more queries; sequences of a few queries; steps beside
-        # which there may be one, of one query and of more.
+        # A prompt; steps of a few queries beside which there may be one; these need the most
+        # memory. Steps of one query beside which there may be one; steps alone; sequences
+        # of more queries, also beside steps.
         for sequences, queries, longest in (
             (1, _WARM_UP_QUERIES, _WARM_UP_QUERIES),
+            (8, 8 * short, 4 * short),
             (_WARM_UP_QUERIES, _WARM_UP_QUERIES, _WARM_UP_QUERIES),
-            *steps,
+            *((1, count, count) for count in range(1, short + 1)),
             (2, 2 * short, 2 * short),
             (2 * short, 2 * short, 2 * short),
-            (8, 8 * short, 4 * short),
         ):
             q, o = (
                 torch.zeros((queries, self.num_heads, size), dtype=dtype, device=device)

@@ -177,8 +177,13 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     of the chip (`#tile.schedule`), where they may depend on the keys of a sequence:
     `expected_keys` says how many there are if the type of k does not. They may also
     depend on `expected_rows`, the most rows that are of use in a tile: in a larger
-    one, rows would have no query, or multiprocessors no tile. The kernel is right for
-    any numbers.
+    one, rows would have no query, or multiprocessors no tile. If heads are packed and
+    the schedule gives no `tile`, the tile has no more of them than an instruction
+    needs. The kernel is right for any numbers.
+
+    Rows that the warps cannot divide, 16 each or more, are columns of the products
+    S^T = K Q^T and O^T = V^T P^T. Then the keys of a tile are a multiple of 16 for
+    each warp.
 
     ```mlir
     tile.attention %q, %k, %v, %o scale %scale {expected_keys = 4096} : !q, !q, !q, !q
