@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AccessLayouts.h"
 #include "DecomposeShapes.h"
 #include "DotOperands.h"
 #include "MmaChoice.h"
@@ -20,8 +21,6 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
-#include "tile/Analysis/AccessWidth.h"
-#include "tile/Analysis/MemoryLayouts.h"
 #include "tile/Analysis/Registers.h"
 #include "tile/Dialect/Tile/IR/Tile.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
@@ -37,11 +36,6 @@ namespace tile {
 using namespace mlir;
 using namespace tile;
 
-/// The segments that a scattered access touches, for each that it needs.
-static constexpr int64_t kScatteredSegments = 4;
-/// Accesses of a thread that take no longer than an exchange through shared
-/// memory.
-static constexpr int64_t kFewAccesses = 4;
 /// The registers of an operand of coordinates that a loop may keep.
 static constexpr int64_t kKeptOperand = 32;
 
@@ -56,7 +50,7 @@ public:
   LayoutAssigner(KernelOp kernel, const Chip &chip, int64_t operandBudget)
       : kernel(kernel), chip(chip), placement(kernel, chip, products),
         operands(kernel, chip, products, placement, operandBudget),
-        builder(kernel.getContext()) {}
+        access(kernel, chip), builder(kernel.getContext()) {}
 
   /// Gives every tile of the kernel a layout.
   LogicalResult run();
@@ -82,14 +76,6 @@ private:
   LayoutAttrInterface layoutOf(Value value);
   void spread();
   void spreadThrough(Operation *op, Value value, LayoutAttrInterface layout);
-  LayoutAttrInterface coalesced(BufferType buffer, RankedTensorType type);
-  LayoutAttrInterface defaultLayout(RankedTensorType type, int64_t bits);
-  LayoutAttrInterface defaultLayout(RankedTensorType type) {
-    return defaultLayout(type, type.getElementTypeBitWidth());
-  }
-  LayoutAttrInterface permutedLayout(Value value);
-  LayoutAttrInterface rowLayout(Value value);
-  LayoutAttrInterface storeLayout(StoreOp store);
   LogicalResult setLayouts();
   void insertConversions();
 
@@ -98,6 +84,7 @@ private:
   ProductLayouts products;
   SharedPlacement placement;
   DotOperands operands;
+  AccessLayouts access;
   OpBuilder builder;
   TileLayouts layouts;
   /// Loads that the layouts of fragments have spread to.
@@ -432,188 +419,6 @@ void LayoutAssigner::seedCoordinateOperands() {
 // Tiles that no layout has reached
 //===----------------------------------------------------------------------===//
 
-/// Returns a layout with neighbouring threads at neighbouring offsets of
-/// `buffer`, as many bytes each as an access has.
-LayoutAttrInterface LayoutAssigner::coalesced(BufferType buffer,
-                                              RankedTensorType type) {
-  LayoutAttrInterface layout = getCoalescedLayout(
-      type.getContext(), type.getShape(), buffer.getTileMemory(type.getShape()),
-      chip.maxGlobalAccess * 8 / buffer.getElementBits(), chip.warpSize,
-      kernel.getNumWarps());
-  // A map whose digits do not divide the extents of the tile has no such
-  // layout, or one that few threads share.
-  auto count = [&](LayoutAttrInterface layout) {
-    return countRegisters(withLayout(type, layout));
-  };
-  LayoutAttrInterface other = defaultLayout(type);
-  bool suits = succeeded(verifyTileLayout(
-      layout, type.getShape(), type.getElementType(), /*emitError=*/nullptr));
-  return suits && count(layout) <= 2 * count(other) ? layout : other;
-}
-
-/// Returns a layout with neighbouring threads along the last dimension, each
-/// with 16 bytes of elements of `bits` bits.
-LayoutAttrInterface LayoutAssigner::defaultLayout(RankedTensorType type,
-                                                  int64_t bits) {
-  return getDefaultLayout(type.getContext(), type.getShape(), bits,
-                          chip.warpSize, kernel.getNumWarps());
-}
-
-/// Returns the store that a value reaches through elementwise operations, null
-/// if there is none.
-static StoreOp findStore(Value value) {
-  for (Operation *user : value.getUsers()) {
-    if (auto store = dyn_cast<StoreOp>(user))
-      return store;
-    if (user->hasTrait<OpTrait::Elementwise>() && user->getNumResults() == 1)
-      if (StoreOp store = findStore(user->getResult(0)))
-        return store;
-  }
-  return {};
-}
-
-/// Returns a layout for a tile that is read from or written to a permuted
-/// buffer, in which no dimension is contiguous; null for other tiles.
-LayoutAttrInterface LayoutAssigner::permutedLayout(Value value) {
-  auto isPermuted = [](BufferType buffer) {
-    return isa<MapAttr>(buffer.getLayout());
-  };
-  RankedTensorType type = tileType(value);
-  StoreOp store = findStore(value);
-  auto load = value.getDefiningOp<LoadOp>();
-  if (!load || !isPermuted(load.getBuffer().getType()))
-    return store && isPermuted(store.getBuffer().getType())
-               ? coalesced(store.getBuffer().getType(), type)
-               : LayoutAttrInterface();
-  BufferType buffer = load.getBuffer().getType();
-  // Rows, if the permutation leaves pieces of 16 bytes of as many elements as
-  // the store, or some more, has in a thread.
-  if (store && !isPermuted(store.getBuffer().getType())) {
-    int64_t bits = store.getBuffer().getType().getElementBits();
-    int64_t elements = 128 / buffer.getElementBits();
-    Layout memory = buffer.getTileMemory(type.getShape());
-    for (int64_t inThread : {bits, bits / 2}) {
-      LayoutAttrInterface rows = defaultLayout(type, inThread);
-      if (widestAccess(getCanonicalLayout(withLayout(type, rows)), memory,
-                       elements)
-              .width == elements)
-        return rows;
-    }
-  }
-  return coalesced(buffer, type);
-}
-
-/// Returns a layout with neighbouring threads along the last dimension. Each
-/// has neighbouring elements that it loads, and stores, by one access: where
-/// the buffers allow less than 16 bytes, a thread with 16 bytes would have
-/// several accesses, each at a distance from those of its neighbours.
-LayoutAttrInterface LayoutAssigner::rowLayout(Value value) {
-  RankedTensorType type = tileType(value);
-  int64_t bits = type.getElementTypeBitWidth();
-  auto limit = [&](BufferType buffer, ValueRange indices) {
-    auto strided = dyn_cast<StridedAttr>(buffer.getLayout());
-    if (buffer.isShared() || !strided || strided.getStrides().back() != 1)
-      return;
-    WidthRequest request = anyWidth(buffer, chip.maxGlobalAccess);
-    request.canBePartial = true;
-    LayoutAttrInterface layout = defaultLayout(type, bits);
-    AccessWidth width =
-        decideWidth(getCanonicalLayout(withLayout(type, layout)),
-                    MemoryOperand{buffer, indices, ""}, request);
-    if (width.groups.width < std::gcd(128 / bits, type.getShape().back()))
-      bits = 128 / width.groups.width;
-  };
-  if (auto load = value.getDefiningOp<LoadOp>())
-    limit(load.getBuffer().getType(), load.getIndices());
-  if (StoreOp store = findStore(value))
-    limit(store.getBuffer().getType(), store.getIndices());
-  return defaultLayout(type, bits);
-}
-
-/// Returns the bytes of the operands in shared memory that an iteration of a
-/// loop in front of `store` loads; 0 if a loop contains `store`.
-static int64_t countOperandBytes(StoreOp store) {
-  if (store->getParentOfType<LoopLikeOpInterface>())
-    return 0;
-  int64_t most = 0;
-  for (scf::ForOp loop : store->getBlock()->getOps<scf::ForOp>()) {
-    if (!loop->isBeforeInBlock(store))
-      break;
-    int64_t bytes = 0;
-    for (LoadOp load : loop.getBody()->getOps<LoadOp>())
-      if (auto tile = cast<RankedTensorType>(load.getType());
-          isSharedTile(tile))
-        bytes += tile.getNumElements() * tile.getElementTypeBitWidth() / 8;
-    most = std::max(most, bytes);
-  }
-  return most;
-}
-
-/// Returns true if threads have bank conflicts that exchange a tile with rows
-/// of its last dimension in shared memory and read it by `reader`.
-static bool hasConflicts(RankedTensorType type, LayoutAttrInterface reader,
-                         const Chip &chip) {
-  int64_t bits = type.getElementTypeBitWidth();
-  SmallVector<int64_t> order(llvm::reverse(llvm::seq(type.getRank())));
-  std::vector<AccessOfLayout> accesses;
-  auto add = [&](RankedTensorType tile, bool isStore) {
-    auto threads = [tile](LayoutAttrInterface) -> FailureOr<Layout> {
-      return getCanonicalLayout(tile);
-    };
-    accesses.emplace_back(threads, isStore);
-  };
-  add(type, /*isStore=*/true);
-  add(withLayout(type, reader), /*isStore=*/false);
-  LayoutAttrInterface shared =
-      choosePadding(type.getContext(), type.getShape(), bits, order,
-                    chip.maxSharedAccess, accesses, chip);
-  return countConflicts(shared, type.getShape(), bits, accesses, chip) != 0;
-}
-
-/// Returns the layout in which the tile of `store` is exchanged through shared
-/// memory first, because in its own one an access of a warp touches several
-/// times the segments of memory that would hold its elements: the tile was
-/// transposed, for example. Returns null if the store should stay as it is.
-/// Beside products, shared memory has no room to spare; behind their loops, it
-/// has that of their operands.
-LayoutAttrInterface LayoutAssigner::storeLayout(StoreOp store) {
-  Value value = store.getValue();
-  RankedTensorType type = tileType(value);
-  BufferType memory = store.getBuffer().getType();
-  auto strided = dyn_cast<StridedAttr>(memory.getLayout());
-  int64_t room = chip.sharedBytes / 2;
-  if (!products.empty())
-    room = chip.bufferFlags != 0 ? countOperandBytes(store) : 0;
-  if (memory.isShared() || !strided || isSharedTile(type) ||
-      !layouts.contains(value) ||
-      type.getNumElements() * type.getElementTypeBitWidth() / 8 > room)
-    return {};
-  WidthRequest request = anyWidth(memory, chip.maxGlobalAccess);
-  request.canBePartial = true;
-  auto decide = [&](LayoutAttrInterface layout) {
-    return decideWidth(getCanonicalLayout(withLayout(type, layout)),
-                       MemoryOperand{memory, store.getIndices(), ""}, request);
-  };
-  AccessWidth width = decide(getLayoutAttr(type));
-  if (width.uncoalesced.empty() ||
-      int64_t(width.groups.order.size()) < kFewAccesses * width.groups.width)
-    return {};
-  SegmentCount segments = width.uncoalesced.front().segments;
-  if (segments.touched < kScatteredSegments * segments.least)
-    return {};
-  LayoutAttrInterface other = strided.getStrides().back() == 1
-                                  ? rowLayout(value)
-                                  : coalesced(memory, type);
-  // Narrower accesses of global memory may save bank conflicts.
-  if (!products.empty() && hasConflicts(type, other, chip)) {
-    LayoutAttrInterface narrow =
-        defaultLayout(type, 2 * type.getElementTypeBitWidth());
-    if (!hasConflicts(type, narrow, chip))
-      other = narrow;
-  }
-  return decide(other).uncoalesced.empty() ? other : LayoutAttrInterface();
-}
-
 /// Gives the remaining tiles a layout and spreads it: first those that are read
 /// from global memory, since their layouts decide how wide accesses are, and
 /// then all others, both in program order.
@@ -627,8 +432,7 @@ void LayoutAssigner::seedDefaults() {
   auto seed = [&](Value value) {
     if (layoutOf(value))
       return;
-    LayoutAttrInterface permuted = permutedLayout(value);
-    assign(value, permuted ? permuted : rowLayout(value));
+    assign(value, access.getLayout(value));
     spread();
   };
   for (Value value : values) {
@@ -672,7 +476,7 @@ void LayoutAssigner::requireFactor(OpOperand &operand) {
 void LayoutAssigner::requireRegisters(OpOperand &operand, BufferType memory) {
   RankedTensorType type = tileType(operand.get());
   if (isSharedTile(type))
-    requireOperand(operand, coalesced(memory, type));
+    requireOperand(operand, access.getCoalesced(memory, type));
 }
 
 void LayoutAssigner::provideResult(OpResult result,
@@ -706,7 +510,10 @@ void LayoutAssigner::insertConversions() {
   for (TileLayoutOpInterface op : operations)
     op.requireLayouts(*this);
   kernel.walk([&](StoreOp store) {
-    if (LayoutAttrInterface layout = storeLayout(store))
+    if (!layouts.contains(store.getValue()))
+      return;
+    if (LayoutAttrInterface layout =
+            access.getExchanged(store, /*hasProducts=*/!products.empty()))
       requireOperand(store.getValueMutable(), layout);
   });
   // Threads check and print what is in their registers.
@@ -717,7 +524,7 @@ void LayoutAssigner::insertConversions() {
   });
   for (Operation *op : reports)
     requireOperand(op->getOpOperand(0),
-                   defaultLayout(tileType(op->getOperand(0))));
+                   access.getDefault(tileType(op->getOperand(0))));
 }
 
 LogicalResult LayoutAssigner::run() {
