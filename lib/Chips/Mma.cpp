@@ -32,7 +32,7 @@ static MmaElement sumOf(MmaElement operand) {
 static Mma mmaSync(llvm::StringLiteral name, MmaElement operand,
                    llvm::StringLiteral intrinsic) {
   int64_t count = 32 / getBits(operand), k = 8 * count;
-  return {name,
+  Mma row{name,
           "nvgpu.mma.sync",
           /*m=*/16,
           /*n=*/8,
@@ -47,6 +47,8 @@ static Mma mmaSync(llvm::StringLiteral name, MmaElement operand,
           fragment({{2, 1, 1}, {2, 0, 8}}, {{4, 1, 2}, {8, 0, 1}}, 16, 8),
           intrinsic,
           /*preferTransposed=*/false};
+  row.independent = 4;
+  return row;
 }
 
 /// Each of the four warps has 16 of the 64 rows, in the fragments of mma.sync

@@ -86,6 +86,9 @@ struct Mma {
   /// threads to issue it, of the matrix unit until it starts, and from its end
   /// until the threads go on.
   int64_t issueCycles = 0, gapCycles = 0, latencyCycles = 0;
+  /// The independent MMAs of a warp that keep the unit busy. Where it is 1, the
+  /// unit passes the sums of an MMA on to the next one.
+  int64_t independent = 1;
 };
 
 /// Returns the operations that a multiprocessor of `chip` does in one clock

@@ -62,8 +62,7 @@ inline int64_t countTileQueries(const Schedule &schedule) {
   return (*schedule.tile)[0] / schedule.packHeads.value_or(1);
 }
 
-/// Rows of the matrix instructions of every chip are a multiple of this or
-/// divide it.
+/// The fewest rows that each warp has if warps divide the rows of a tile.
 inline constexpr int64_t kInstructionRows = 16;
 
 /// Returns true if the warps of the kernel of tile.attention cannot divide the

@@ -340,14 +340,16 @@ class TileAttentionImpl(AttentionImpl[TileMetadata]):
             (1, self.num_kv_heads, page, columns), dtype=dtype, device=device
         )
         short = count_short_queries(self.num_heads // self.num_kv_heads)
-        # A prompt; steps of a few queries beside which there may be one; these need the most
-        # memory. Steps of one query beside which there may be one; steps alone; sequences
-        # of more queries, also beside steps.
+        # The first two need the most memory.
         for sequences, queries, longest in (
+            # A prompt.
             (1, _WARM_UP_QUERIES, _WARM_UP_QUERIES),
+            # Steps of several queries, and of one, beside which there may be a prompt.
             (8, 8 * short, 4 * short),
             (_WARM_UP_QUERIES, _WARM_UP_QUERIES, _WARM_UP_QUERIES),
-            *((1, count, count) for count in range(1, short + 1)),
+            # Steps alone.
+            *((1, 1 << i, 1 << i) for i in range(short.bit_length())),
+            # Sequences of more queries, alone and beside steps.
             (2, 2 * short, 2 * short),
             (2 * short, 2 * short, 2 * short),
         ):

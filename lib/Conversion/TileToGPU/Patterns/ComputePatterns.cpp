@@ -225,10 +225,6 @@ static LogicalResult convertConcatenate(ConcatenateOp op,
   return b.replace(op, shuffle(b, all, indices));
 }
 
-/// The independent MMAs after which an mma.sync finds the sums of the first one
-/// complete. AMD's units pass the sums of an MMA on to the next one.
-static constexpr int64_t kIndependentMmas = 4;
-
 static LogicalResult convertDot(DotOp op, DotOp::Adaptor operands,
                                 Lowering &b) {
   RankedTensorType type = op.getTile();
@@ -249,11 +245,9 @@ static LogicalResult convertDot(DotOp op, DotOp::Adaptor operands,
     int64_t size = cast<VectorType>(tile.getType()).getNumElements() / count;
     return b.slice(tile, i * size, size);
   };
-  // With fewer sums, each is computed in several parts.
+  // With fewer sums than independent MMAs, each sum has several parts.
   int64_t count = rows * columns;
-  int64_t chains = b.chip.vendor == Vendor::NVIDIA
-                       ? std::clamp(kIndependentMmas / count, int64_t(1), steps)
-                       : 1;
+  int64_t chains = std::clamp(mma.independent / count, int64_t(1), steps);
   SmallVector<Value> accumulators;
   for (int64_t i = 0; i < count; ++i)
     accumulators.push_back(fragment(operands.getAcc(), i, count));

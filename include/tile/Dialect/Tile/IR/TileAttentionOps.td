@@ -181,9 +181,9 @@ def Tile_AttentionOp : Tile_AttentionBase<"attention"> {
     the schedule gives no `tile`, the tile has no more of them than an instruction
     needs. The kernel is right for any numbers.
 
-    Rows that the warps cannot divide, 16 each or more, are columns of the products
-    S^T = K Q^T and O^T = V^T P^T. Then the keys of a tile are a multiple of 16 for
-    each warp.
+    If the rows of a tile are no multiple of 16 for each warp, they are the columns of
+    the products S^T = K Q^T and O^T = V^T P^T. Then the keys of the tile are a multiple
+    of 16 for each warp.
 
     ```mlir
     tile.attention %q, %k, %v, %o scale %scale {expected_keys = 4096} : !q, !q, !q, !q
