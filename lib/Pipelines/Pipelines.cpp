@@ -107,6 +107,7 @@ static void buildTileToDevicePipeline(OpPassManager &pm,
   device.addPass(createDeviceCanonicalizer());
   device.addPass(createCSEPass());
   device.addPass(createLoopInvariantCodeMotionPass());
+  device.addPass(createTileLoadBeforeWaits());
   device.addPass(createTileSplitElementwiseRuns());
   device.addPass(createTileSkipMasks());
   device.addPass(createTileSinkFragmentLoads());

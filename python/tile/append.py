@@ -44,6 +44,7 @@ tile.kernel @append(
   {requirements}
   %blocks = arith.muli %batch, %count : index
   tile.grid %blocks, %c1, %c1
+  tile.launch_dependents
   %block = tile.program_id x
   %b = arith.divui %block, %count : index
   %i = arith.remui %block, %count : index

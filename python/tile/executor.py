@@ -157,7 +157,10 @@ class Program:
         return self._run(packed, grid, jobs)
 
     def prepare(
-        self, names: Sequence[str], arguments: Dict[str, Union[Layout, float]]
+        self,
+        names: Sequence[str],
+        arguments: Dict[str, Union[Layout, float]],
+        follows: bool = False,
     ) -> "_Prepared":
         """Returns a launch for tensors of these layouts, as `Module.prepare`."""
         return _Prepared(self, names, arguments)

@@ -196,6 +196,7 @@ def attention_with_kvcache(
         False,
         parts=num_splits,
         works=works,
+        appends=k is not None,
     )
     q = readable(q)
     if learnable_sink is not None:

@@ -196,7 +196,10 @@ class Module:
     __call__ = launch
 
     def prepare(
-        self, names: Sequence[str], arguments: Dict[str, Union[Layout, int]]
+        self,
+        names: Sequence[str],
+        arguments: Dict[str, Union[Layout, int]],
+        follows: bool = False,
     ) -> PreparedLaunch:
         """Checks the layouts of all arguments; returns a launch for them.
 
@@ -204,9 +207,10 @@ class Module:
         scalar that sizes depend on (any number for the others). The launch
         takes addresses and numbers in the order of `names`, which may hold
         names that the kernels do not have. It trusts these values: addresses
-        must be aligned as the manifest says.
+        must be aligned as the manifest says. With `follows`, each launch comes
+        directly behind another one of tile's kernels in its stream.
         """
-        return PreparedLaunch(self, self.manifest.kernels, names, arguments)
+        return PreparedLaunch(self, self.manifest.kernels, names, arguments, follows)
 
     def scratch(
         self,

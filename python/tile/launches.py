@@ -160,7 +160,9 @@ class PreparedLaunch:
     """Kernels of a module in their order, ready for tensors of certain layouts.
 
     `values` of a launch are the addresses of the tensors and the numbers, in
-    the order of `names`. Safe to use from several threads.
+    the order of `names`. With `follows`, the launch in front of it in the stream is one
+    of tile's own, which a kernel that waits may overlap. Safe to use from several
+    threads.
     """
 
     def __init__(
@@ -169,13 +171,13 @@ class PreparedLaunch:
         specs: Sequence[_manifest.Kernel],
         names: Sequence[str],
         arguments: Dict[str, Union[Layout, int, float]],
+        follows: bool = False,
     ):
         places = {name: place for place, name in enumerate(names)}
         self.module = module
         self._lock = threading.Lock()
         self.kernels: List[PreparedKernel] = []
         self.device: Optional[int] = None
-        follows = False
         for spec in specs:
             checked = check_layouts(
                 spec,

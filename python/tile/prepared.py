@@ -95,7 +95,8 @@ class Signature(NamedTuple):
     `parts` is the number of blocks that share the keys, 0 for a choice. With
     `works`, that depends on the lengths of each sequence, and packed sequences with
     fewer than `least_q` or more than `most_q` queries are left out; those with fewer
-    belong to a call that runs at the same time.
+    belong to a call that runs at the same time. With `appends`, each call comes
+    directly behind the kernel that appends to its cache.
     """
 
     causal: bool
@@ -112,6 +113,7 @@ class Signature(NamedTuple):
     works: bool = False
     least_q: int = 0
     most_q: int = MAX_LENGTH
+    appends: bool = False
 
 
 class Recipe(NamedTuple):
@@ -249,11 +251,12 @@ class Forward:
             self._scratch = _Scratch(found, self._lse_like)
             layouts.update(self._scratch.layouts)
         self._names += tuple(self._scratch.offsets)
-        self._prepared = kernels.prepare(self._names, layouts)
+        follows = self.signature.appends
+        self._prepared = kernels.prepare(self._names, layouts, follows)
         self._launch = self._prepared.launch
         if self.variant.works:
             again = kernels_of(replace(self.variant, reuse_works=True), self._device)
-            self._relaunch = again.prepare(self._names, layouts).launch
+            self._relaunch = again.prepare(self._names, layouts, follows).launch
         return self._launch
 
     def _choose_kernels(self) -> Tuple[Any, int]:
@@ -487,6 +490,8 @@ class MixedForward:
 
     def __init__(self, short: int, signature: Signature, *tensors: Any):
         """Prepares a call. Short sequences have up to `short` queries."""
+        # The kernel that appends is in another stream for one of the calls.
+        signature = signature._replace(appends=False)
         self._long = Forward(signature._replace(least_q=short + 1), *tensors)
         self._short = Forward(signature._replace(max_q=short, most_q=short), *tensors)
 

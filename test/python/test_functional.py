@@ -214,6 +214,16 @@ class FunctionalTest(unittest.TestCase):
         with self.assertRaisesRegex(tile.ArgumentError, "schedule must be a str, got int"):
             tile.attention(q, k, v, schedule=3)
 
+    def test_attention_overlaps_the_append_to_its_cache(self):
+        q, k, v = self.tensors(sq=1, sk=300)
+        new = k[:, :1].contiguous()
+        lengths = torch.full((q.shape[0],), 200, dtype=torch.int32)
+        with mock.patch("tile.kv_cache.append", return_value=lengths):
+            tile.attention_with_kvcache(q, k, v, new, new, cache_seqlens=lengths)
+        tile.attention_with_kvcache(q, k, v, cache_seqlens=lengths)
+        attention = [x for x in self.cuda.launches if x.function == "attention"]
+        self.assertEqual([launch.overlaps for launch in attention], [True, False])
+
     def test_few_blocks_share_the_keys(self):
         """Two kernels, and buffers for the parts that share an allocation."""
         q, k, v = self.tensors(sq=1, sk=3000)

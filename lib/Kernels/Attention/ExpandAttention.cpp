@@ -98,6 +98,8 @@ planBodies(Operation *op, ScheduleChooser &chooser) {
          hasWorks = bool(forward.getWorks()),
          isConcurrent = forward.getConcurrent();
     bool writesWorks = hasWorks && !forward.getReuseWorks();
+    // A kernel for a cache may start while the kernel that appends to it runs.
+    bool waits = writesWorks || forward.getKeyLengths();
     if (writesWorks)
       kernels.push_back(
           {name + "_works", kWorksWarps, getKernelFields(Schedule()),
@@ -114,7 +116,7 @@ planBodies(Operation *op, ScheduleChooser &chooser) {
                          // that the other kernel needs.
                          if (hasParts && !isConcurrent)
                            LaunchDependentsOp::create(b);
-                         if (writesWorks)
+                         if (waits)
                            WaitPrerequisitesOp::create(b);
                          if (hasWorks)
                            buildWorksRequirements(b, forward, mapping,

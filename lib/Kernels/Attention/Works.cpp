@@ -17,10 +17,17 @@
 // queries: this gives A.
 //
 // Beside a concurrent kernel, which computes the sequences with fewer queries,
-// the blocks of this one share n multiprocessors: all of them times
-// L / (L + kBusyShare S). L is the time of this kernel on all multiprocessors,
-// the sum of its MMAs and its exponentials at peak rates, and S the time in
-// which the memory delivers the keys and values of the other one.
+// the blocks of this one share n of the P multiprocessors. L is the time of
+// this kernel on all of them, the sum of its MMAs and its exponentials at peak
+// rates, and S the time in which the memory delivers the keys and values of the
+// other one. W works on n multiprocessors take ceil(W / n) rounds, that is the
+// time
+//   T(n) = max(ceil(W / n) L P / W, S kBusyShare P / (P - n), S).
+// Both kernels end together at n = P L / (L + kBusyShare S). The works take r
+// rounds there. n is the least number with r rounds or that with r - 1 rounds,
+// whichever T is less. Without a limit the other kernel gets what is left after
+// the rounds: this is the choice where S + T(P) without its last two terms is
+// less.
 //
 //===----------------------------------------------------------------------===//
 
@@ -141,7 +148,7 @@ private:
     return add(IotaOp::create(b, tile, 0), splat(tile, i32(first)));
   }
   Total sumCosts();
-  Value countBlocks(const Total &total);
+  Value countBlocks(const Total &total, Value count);
   void writeCounts(ArrayRef<Value> counts);
   void writeColumns(Value rows, Value first,
                     ArrayRef<std::pair<WorkColumn, Value>> columns);
@@ -306,8 +313,9 @@ WorksBuilder::Total WorksBuilder::sumCosts() {
   return {sums[0], sums[1], sums[2]};
 }
 
-/// Returns the most blocks that take works.
-Value WorksBuilder::countBlocks(const Total &total) {
+/// Returns the most blocks that take works, of the table's `count` works of
+/// each head.
+Value WorksBuilder::countBlocks(const Total &total, Value count) {
   Value all = i32(index(kManySteps));
   if (!isConcurrent)
     return all;
@@ -319,34 +327,67 @@ Value WorksBuilder::countBlocks(const Total &total) {
   double otherCyclesOfKey = columns * (element.getIntOrFloatBitWidth() / 8) /
                             double(rates.memoryBytes);
   auto real = [&](Value x) -> Value {
-    return arith::SIToFPOp::create(b, b.getF32Type(), i32(x));
+    return arith::SIToFPOp::create(b, b.getF32Type(), x);
+  };
+  auto plus = [&](Value x, Value y) -> Value {
+    return arith::AddFOp::create(b, x, y);
   };
   auto multiply = [&](Value x, Value y) -> Value {
     return arith::MulFOp::create(b, x, y);
   };
-  Value heads = DimOp::create(b, q, headsAt(Side::Queries));
-  Value keyHeads = DimOp::create(b, k, headsAt(Side::Keys));
+  auto divide = [&](Value x, Value y) -> Value {
+    return arith::DivFOp::create(b, x, y);
+  };
+  auto most = [&](Value x, Value y) -> Value {
+    return arith::MaximumFOp::create(b, x, y);
+  };
+  auto roundUp = [&](Value x) -> Value { return math::CeilOp::create(b, x); };
+  auto isLess = [&](Value x, Value y) -> Value {
+    return arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, x, y);
+  };
+  Value one = f32(1.0);
+  Value heads = i32(DimOp::create(b, q, headsAt(Side::Queries)));
+  Value keyHeads = i32(DimOp::create(b, k, headsAt(Side::Keys)));
   // The heads that have a tile in the grid.
   Value tileHeads = schedule.packsHeads() ? keyHeads : heads;
+  Value counted = most(multiply(real(count), real(tileHeads)), one);
+  // Cycles of all multiprocessors together: L P, and S P.
   Value cycles =
       multiply(total.keys, multiply(real(tileHeads), f32(cyclesOfKey)));
-  Value others =
-      multiply(total.otherKeys,
-               multiply(real(keyHeads), f32(kBusyShare * otherCyclesOfKey)));
-  Value share = arith::DivFOp::create(
-      b, cycles,
-      arith::MaximumFOp::create(b, arith::AddFOp::create(b, cycles, others),
-                                f32(1.0)));
-  Value processors =
-      multiply(multiply(real(DimOp::create(b, oParts, 0)), real(tileHeads)),
-               f32(1.0 / double(kPartsOfBlock * queries)));
-  Value blocks = arith::MinimumFOp::create(b, multiply(processors, share),
-                                           f32(double(kManySteps / 2)));
-  blocks =
-      add(arith::FPToSIOp::create(b, b.getI32Type(), blocks), i32(index(1)));
-  Value isAlone = arith::CmpFOp::create(b, arith::CmpFPredicate::OLE,
-                                        total.otherKeys, f32(0.0));
-  return select(isAlone, all, blocks);
+  Value otherCycles = multiply(total.otherKeys,
+                               multiply(real(keyHeads), f32(otherCyclesOfKey)));
+  Value busyCycles = multiply(otherCycles, f32(kBusyShare));
+  Value share = divide(cycles, most(plus(cycles, busyCycles), one));
+  Value processors = multiply(
+      multiply(real(i32(DimOp::create(b, oParts, 0))), real(tileHeads)),
+      f32(1.0 / double(kPartsOfBlock * queries)));
+  Value cyclesOfWork = divide(cycles, counted);
+  Value otherTime = divide(otherCycles, most(processors, one));
+  auto countRounds = [&](Value blocks) {
+    return roundUp(divide(counted, blocks));
+  };
+  auto timeOf = [&](Value blocks) {
+    Value left = most(arith::SubFOp::create(b, processors, blocks), one);
+    return most(multiply(countRounds(blocks), cyclesOfWork),
+                most(divide(busyCycles, left), otherTime));
+  };
+  Value rounds = countRounds(plus(multiply(processors, share), one));
+  Value fewer = most(arith::SubFOp::create(b, rounds, one), one);
+  Value few = roundUp(divide(counted, rounds));
+  Value many = roundUp(divide(counted, fewer));
+  Value isMany = isLess(timeOf(many), timeOf(few));
+  Value chosen = select(isMany, many, few);
+  Value without = plus(
+      otherTime, multiply(countRounds(most(processors, one)), cyclesOfWork));
+  Value blocks = arith::FPToSIOp::create(
+      b, b.getI32Type(),
+      arith::MinimumFOp::create(b, chosen, f32(double(kManySteps / 2))));
+  // All multiprocessors, too, where the other kernel has nothing to do.
+  Value isUnlimited =
+      arith::OrIOp::create(b, isLess(without, timeOf(chosen)),
+                           arith::CmpFOp::create(b, arith::CmpFPredicate::OLE,
+                                                 total.otherKeys, f32(0.0)));
+  return select(isUnlimited, all, blocks);
 }
 
 /// Writes the first row.
@@ -466,8 +507,8 @@ void WorksBuilder::build() {
       });
   Value isFirst = compare(arith::CmpIPredicate::eq, sequence, index(0));
   choose(isFirst, [&] {
-    writeCounts(
-        {sums[Works], sums[SharedTiles], sums[Queries], countBlocks(total)});
+    writeCounts({sums[Works], sums[SharedTiles], sums[Queries],
+                 countBlocks(total, sums[Works])});
   });
   writeWorks(sequence, own, ownShares, sums[Before], sums[TilesBefore],
              sums[RowsBefore]);

@@ -169,21 +169,25 @@ tile.kernel @pages(%k: !pages, %table: !table, %h: index, %tile: index, %length:
   tile.warp_roles warps = [4, 4] {
     tile.wait_barrier %full[%c0] phase %c0 : !b
   }, {
+    // All lanes wait for the kernel that may have written the table.
     // CHECK-DAG: %[[BYTES:.*]] = arith.constant 8192 : i32
+    // CHECK-NOT: nvvm.elect.sync
+    // CHECK: nvvm.griddepcontrol wait
     // CHECK: %[[ELECTED:.*]] = nvvm.elect.sync
     // CHECK: scf.if %[[ELECTED]]
     // CHECK-NEXT: nvvm.mbarrier.arrive.expect_tx {{.*}}%[[BYTES]]
     // CHECK: %[[LANE:.*]] = arith.andi %{{.*}}, %c31_i32
-    // CHECK: %[[COPIES:.*]] = arith.cmpi ult, %[[LANE]], %c2_i32
-    // CHECK: scf.if %[[COPIES]]
     // CHECK: %[[PAGE:.*]] = scf.if %{{.*}} -> (i32)
     // CHECK: memref.load
     // CHECK-NOT: memref.load
     // CHECK: arith.cmpi ult, %[[PAGE]],
+    // CHECK: %[[COPIES:.*]] = arith.cmpi ult, %[[LANE]], %c2_i32
+    // CHECK: scf.if %[[COPIES]]
     // CHECK: %[[LEFT:.*]] = arith.minsi %{{.*}}, %c16_i32
     // CHECK: arith.select %{{.*}}, %[[LEFT]], %c0_i32
     // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor
     // CHECK-NOT: nvvm.cp.async.bulk.tensor
+    tile.wait_prerequisites
     %row = arith.muli %tile, %c32 : index
     tile.bulk_copy %k[%c0, %row, %h, %c0] dims [1, 3] within %c0, %length pages along 0 by %table, %t, %full[%c0]
         : !pages, !t by !table, !b

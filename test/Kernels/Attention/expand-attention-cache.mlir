@@ -1,11 +1,13 @@
 // RUN: tile-opt %s -tile-attach-target=chip=sm_90a -tile-expand-attention -canonicalize -split-input-file | FileCheck %s
 
 // The keys of a sequence have a length, at most as many as the cache has room for.
+// The kernel that appends to the cache may still run until the wait.
 
 !q = !tile.buffer<?x?x?x64xf16, #tile.strided<[?:8, ?:8, ?:8, 1], align = 16>, global>
 !n = !tile.buffer<?xi32, #tile.strided<[1]>, global>
 
 // CHECK-LABEL: tile.kernel @lengths(
+// CHECK: tile.wait_prerequisites
 // CHECK: %[[ROOM:.*]] = tile.dim %arg1[1]
 // CHECK: %[[GIVEN:.*]] = tile.load_scalar %arg4[%[[B:.*]]]
 // CHECK: %[[MOST:.*]] = arith.maxsi %[[GIVEN]], %c0_i32

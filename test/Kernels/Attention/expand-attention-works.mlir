@@ -195,7 +195,8 @@ module attributes {tile.target = "sm_90a"} {
   // kernel in 256 * 2 / 20 cycles, of which three quarters count.
   // CHECK-LABEL: tile.kernel @beside_works(
   // CHECK-DAG: %[[CYCLES:.*]] = arith.constant 1.200000e+01 : f32
-  // CHECK-DAG: %[[OTHERS:.*]] = arith.constant 1.920000e+01 : f32
+  // CHECK-DAG: %[[OTHERS:.*]] = arith.constant 2.560000e+01 : f32
+  // CHECK-DAG: %[[BUSY:.*]] = arith.constant 7.500000e-01 : f32
   // CHECK-DAG: %[[SHARE:.*]] = arith.constant 0.001953125 : f32
   // CHECK: %[[SUMS:.*]]:3 = scf.for
   // CHECK-COUNT-3: tile.reduce addf
@@ -203,10 +204,20 @@ module attributes {tile.target = "sm_90a"} {
   // CHECK: %[[L:.*]] = arith.mulf %[[SUMS]]#1, %{{.*}}
   // CHECK: arith.mulf %{{.*}}, %[[OTHERS]]
   // CHECK: %[[S:.*]] = arith.mulf %[[SUMS]]#2, %{{.*}}
-  // CHECK: %[[BOTH:.*]] = arith.addf %[[L]], %[[S]]
+  // CHECK: %[[S_BUSY:.*]] = arith.mulf %[[S]], %[[BUSY]]
+  // CHECK: %[[BOTH:.*]] = arith.addf %[[L]], %[[S_BUSY]]
   // CHECK: arith.divf %[[L]], %{{.*}}
+  // The least number of blocks with as many rounds, or with one less.
+  // CHECK: %[[ROUNDS:.*]] = math.ceil
+  // CHECK: %[[LESS:.*]] = arith.subf %[[ROUNDS]],
+  // CHECK: arith.divf %{{.*}}, %[[ROUNDS]]
+  // CHECK: %[[FEW:.*]] = math.ceil
+  // CHECK: %[[MANY:.*]] = math.ceil
+  // CHECK: %[[CHOSEN:.*]] = arith.select %{{.*}}, %[[MANY]], %[[FEW]] : f32
+  // No limit, where the rounds leave room or there is no other work.
   // CHECK: %[[ALONE:.*]] = arith.cmpf ole, %[[SUMS]]#2
-  // CHECK: arith.select %[[ALONE]], %c1073741824_i32, %{{.*}} : i32
+  // CHECK: %[[ALL:.*]] = arith.ori %{{.*}}, %[[ALONE]]
+  // CHECK: arith.select %[[ALL]], %c1073741824_i32, %{{.*}} : i32
   // The kernel that merges parts starts when this one has ended.
   // CHECK-LABEL: tile.kernel @beside(
   // CHECK-NOT: tile.launch_dependents

@@ -279,6 +279,27 @@ def TileSkipMasks : Pass<"tile-skip-masks"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def TileLoadBeforeWaits : Pass<"tile-load-before-waits"> {
+  let summary = "Moves loads of read-only memory before waits for barriers";
+  let description = [{
+    A producer that copies pages loads their numbers from a table when a stage of
+    its ring is free. The latency of that load is then part of the time in which the
+    stage is empty. This pass moves a load, alone or in an `scf.if` that has no other
+    effect, before the wait for an mbarrier above it in its block, with the pure
+    operations that it needs, if the kernel only loads from that argument. The load
+    then arrives during the wait. No load moves before
+    `nvvm.griddepcontrol`, which waits for the kernel that writes the memory.
+
+    ```mlir output
+    nvvm.mbarrier.try_wait.parity %free, %parity, %c0 : ...
+    %page = memref.load %table[%i] : memref<?xi32, #gpu.address_space<global>>
+    // becomes
+    %page = memref.load %table[%i] : memref<?xi32, #gpu.address_space<global>>
+    nvvm.mbarrier.try_wait.parity %free, %parity, %c0 : ...
+    ```
+  }];
+}
+
 def TileSinkFragmentLoads : Pass<"tile-sink-fragment-loads"> {
   let summary = "Moves loads of fragments from shared memory to their uses";
   let description = [{

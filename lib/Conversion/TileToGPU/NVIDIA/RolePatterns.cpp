@@ -104,10 +104,12 @@ private:
 };
 } // namespace
 
-/// Returns true if `op` has side effects, no results and no regions.
+/// Returns true if `op` has side effects, no results and no regions, and is no
+/// wait. All lanes wait, because all lanes may load what others have written.
 static bool hasEffect(Operation *op) {
   return op->getNumRegions() == 0 && op->getNumResults() == 0 &&
-         !op->hasTrait<OpTrait::IsTerminator>() && !isa<WaitBarrierOp>(op) &&
+         !op->hasTrait<OpTrait::IsTerminator>() &&
+         !isa<WaitBarrierOp, WaitPrerequisitesOp>(op) &&
          !isMemoryEffectFree(op);
 }
 

@@ -201,11 +201,12 @@ static void emitPagedCopy(
   for (int64_t box = 0; box < count; box += b.chip.warpSize) {
     OpBuilder::InsertionGuard guard(b);
     Value number = b.add(lane, box);
+    Value row = b.mul(number, boxRows), here = b.add(first, row);
+    // By all lanes, so that tile-load-before-waits may move the load.
+    PagedRow place = findPagedRows(b, pages, here, end, pageRows).front();
     if (count > 1 && count - box < b.chip.warpSize)
       b.enterIf(arith::CmpIOp::create(b, arith::CmpIPredicate::ult, number,
                                       b.i32(count)));
-    Value row = b.mul(number, boxRows), here = b.add(first, row);
-    PagedRow place = findPagedRows(b, pages, here, end, pageRows).front();
     // A box without rows reads nothing.
     Value length = arith::SubIOp::create(b, end, here);
     length = arith::MinSIOp::create(b, length, b.i32(boxRows));
