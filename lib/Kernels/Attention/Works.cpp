@@ -23,11 +23,10 @@
 // other one. W works on n multiprocessors take ceil(W / n) rounds, that is the
 // time
 //   T(n) = max(ceil(W / n) L P / W, S kBusyShare P / (P - n), S).
-// Both kernels end together at n = P L / (L + kBusyShare S). The works take r
-// rounds there. n is the least number with r rounds or that with r - 1 rounds,
-// whichever T is less. Without a limit the other kernel gets what is left after
-// the rounds: this is the choice where S + T(P) without its last two terms is
-// less.
+// Both kernels end together at n = P L / (L + kBusyShare S), which needs r
+// rounds. The candidates are the least n with r rounds, the least one with one
+// round less, and no limit. Without one, the other kernel runs after the
+// rounds, and the time is S + ceil(W / P) L P / W. The least time decides.
 //
 //===----------------------------------------------------------------------===//
 
