@@ -429,10 +429,11 @@ LogicalResult runBackend(gpu::GPUModuleOp module, const Chip &chip,
     }
     llvm::legacy::PassManager passes;
     llvm::TargetMachine &machine = *session->machine;
+    unsigned ways = 1;
     if (kind == OutputKind::PTX
             ? machine.addPassesToEmitFile(passes, os, nullptr,
                                           llvm::CodeGenFileType::AssemblyFile)
-            : emitObject(machine, *session->module, session->demands,
+            : emitObject(machine, *session->module, session->demands, ways,
                          session->output)) {
       session->failed = true;
       module.emitError() << chip.name << ": LLVM cannot emit this file type";
@@ -440,7 +441,10 @@ LogicalResult runBackend(gpu::GPUModuleOp module, const Chip &chip,
     }
     if (kind == OutputKind::PTX)
       passes.run(*session->module);
-    stopwatch.lap("code generation");
+    std::string stage = "code generation";
+    if (ways > 1)
+      stage += ", " + std::to_string(ways) + " ways";
+    stopwatch.lap(stage);
   });
   if (fatal) {
     // The objects may be in any state.

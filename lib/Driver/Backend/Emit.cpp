@@ -1,23 +1,26 @@
 //===- Emit.cpp - Code generation for AMD chips ---------------------------===//
 //
 // The scheduler estimates how many registers a region takes, and the estimate
-// is too low for the wide fragments of RDNA 3. Machine sinking moves an MMA
-// past branches to the end of a loop, while the loads of its operands stay, so
-// that all fragments are live at once. Both cost spills. Most kernels gain from
-// the scheduler for latency, from whole vectors and from the passes that move
-// and share instructions, so a kernel is compiled again only if it spills: with
-// loads side by side, without moving what a loop repeats in front of it, with
-// each value next to its first use, without sharing values among blocks, and
-// for the fewest registers. An integer that moves in front of an outer loop is
-// live in the inner one, too, and a value that blocks in front of a loop and
-// behind it share is live in the loop. No order of instructions avoids spills
-// of more than all registers. Without spills, a kernel is compiled again with
-// loads side by side if it takes all registers and the LDS has room for more
-// waves. A kernel that needs many more registers than there are is compiled
-// with each value next to its first use only, and a long kernel in one way. The
-// kernels of a module are compiled together, each in its own way; a kernel
-// whose code would take too long is compiled without optimization if it is
-// alone.
+// is too low for the wide fragments of RDNA 3, which costs spills. Most kernels
+// gain from the scheduler for latency, from whole vectors and from the passes
+// that move and share instructions, so a kernel is compiled again only if it
+// spills: with loads side by side, without moving what a loop repeats in front
+// of it, with each value next to its first use, without sharing values among
+// blocks, and for the fewest registers. An integer that moves in front of an
+// outer loop is live in the inner one, too, and a value that blocks in front of
+// a loop and behind it share is live in the loop. No order of instructions
+// avoids spills of more than all registers. Without spills, a kernel is
+// compiled again with loads side by side if it takes all registers and the LDS
+// has room for more waves. A kernel that needs many more registers than there
+// are is compiled with each value next to its first use only, and a long kernel
+// in one way. The kernels of a module are compiled together, each in its own
+// way; a kernel whose code would take too long is compiled without optimization
+// if it is alone.
+//
+// Machine sinking moves an MMA whose result only other blocks use to one of
+// them, and with it the MMAs whose sum it takes. The loads of their operands
+// stay, so that all fragments are live at once. Functions with such an MMA are
+// compiled without machine sinking.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,10 +34,13 @@
 #include "tile/Driver/ResourceUsage.h"
 #include "tile/Driver/Unoptimized.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/CodeGen/MachineModuleInfo.h"
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/OptBisect.h"
@@ -85,6 +91,9 @@ static constexpr const Attempt *clauseAttempt = &attempts[2];
 static_assert(!clauseAttempt->strategy.empty());
 static constexpr const Attempt *unsharedAttempt = &attempts[4];
 static_assert(!unsharedAttempt->sharesValues);
+/// The first one for the fewest registers.
+static constexpr const Attempt *fewestAttempt = &attempts[5];
+static_assert(!fewestAttempt->movesInstructions);
 
 /// Returns true if the registers of an attempt are not allocated, because the
 /// values need more than there are. The first attempt is followed by
@@ -143,6 +152,27 @@ static bool carriesManySums(const llvm::Function &function) {
   });
 }
 
+/// Returns true if only other blocks use the result of an MMA, and no phi does.
+/// An MMA is a convergent intrinsic with a vector that it adds to.
+static bool hasSinkableMMA(const llvm::Function &function) {
+  return llvm::any_of(
+      llvm::instructions(function), [](const llvm::Instruction &inst) {
+        auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&inst);
+        llvm::Type *type = inst.getType();
+        return call && call->isConvergent() && type->isVectorTy() &&
+               !inst.use_empty() &&
+               llvm::any_of(call->args(),
+                            [type](const llvm::Use &argument) {
+                              return argument->getType() == type;
+                            }) &&
+               llvm::none_of(inst.users(), [&](const llvm::User *user) {
+                 auto *other = llvm::cast<llvm::Instruction>(user);
+                 return other->getParent() == inst.getParent() ||
+                        llvm::isa<llvm::PHINode>(other);
+               });
+      });
+}
+
 /// The way to generate code of each function, by its name.
 using Choice = llvm::StringMap<const Attempt *>;
 
@@ -154,8 +184,12 @@ public:
   AttemptGate(const llvm::Module &module, const Choice &choice)
       : context(module.getContext()), outer(context.getOptPassGate()),
         reducesLoops(llvm::none_of(module, carriesManySums)) {
-    for (const auto &entry : choice)
-      attempts[("function (" + entry.first() + ")").str()] = entry.second;
+    for (const auto &entry : choice) {
+      std::string unit = ("function (" + entry.first() + ")").str();
+      attempts[unit] = entry.second;
+      if (hasSinkableMMA(*module.getFunction(entry.first())))
+        unsunk.insert(unit);
+    }
     context.setOptPassGate(*this);
   }
   ~AttemptGate() override { context.setOptPassGate(outer); }
@@ -180,6 +214,8 @@ public:
     if (!entry->second->movesInstructions &&
         (is(llvm::MachineSinkingLegacyID) || is(llvm::MachineCSELegacyID)))
       return false;
+    if (unsunk.contains(unit) && is(llvm::MachineSinkingLegacyID))
+      return false;
     if (!entry->second->sharesValues && (pass == "gvn" || pass == "early-cse"))
       return false;
     return entry->second->hoists || !is(llvm::EarlyMachineLICMID);
@@ -190,6 +226,8 @@ private:
   llvm::OptPassGate &outer;
   /// By the descriptions that passes give of functions.
   Choice attempts;
+  /// Those that are compiled without machine sinking in each attempt.
+  llvm::StringSet<> unsunk;
   bool reducesLoops;
 };
 } // namespace
@@ -267,8 +305,9 @@ struct Search {
   RegisterCost least;
   /// The fewest registers that an attempt needed.
   int64_t leastLive = std::numeric_limits<int64_t>::max();
-  /// Whether the registers of the first attempt were not allocated.
-  bool isFirstDiscarded = false;
+  /// Whether the registers of the first attempt were not allocated, and whether
+  /// the values in its order take no more registers than there are.
+  bool isFirstDiscarded = false, fits = false;
   bool isDone = false;
 
   void advance(const RegisterCost &cost, const tile::RegisterDemand &demand);
@@ -286,6 +325,9 @@ const Attempt *Search::getNext() const {
   // The same order of values needs as many registers.
   if (current == sinkingAttempt && isFirstDiscarded)
     return unsharedAttempt;
+  // Values that fit and spill nevertheless need fewer registers, not others.
+  if (current == sinkingAttempt && fits)
+    return fewestAttempt;
   return current + 1;
 }
 
@@ -294,6 +336,8 @@ const Attempt *Search::getNext() const {
 void Search::advance(const RegisterCost &cost,
                      const tile::RegisterDemand &demand) {
   leastLive = std::min(leastLive, demand.live);
+  if (current == std::begin(attempts))
+    fits = demand.live <= demand.available;
   bool isCandidate = !isDiscarded(current, demand);
   if (!isCandidate && current == std::begin(attempts)) {
     // Another order of instructions does not help.
@@ -363,8 +407,9 @@ static bool emitUnoptimized(llvm::TargetMachine &machine, llvm::Module &module,
 }
 
 bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
-                      RegisterDemands &demands,
+                      RegisterDemands &demands, unsigned &ways,
                       llvm::SmallVectorImpl<char> &output) {
+  ways = 1;
   const Chip &chip = *findChip(machine.getTargetCPU());
   llvm::StringMap<Search> searches;
   for (const llvm::Function &function : module) {
@@ -405,6 +450,7 @@ bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
       if (emit(machine, *copy, choice, itsDemands, object))
         return true;
     }
+    ways = emissions.size();
     demands = itsDemands;
     if (isAlone && demands[choice.begin()->first()].isHopeless())
       return emitUnoptimized(machine, module, demands[choice.begin()->first()],

@@ -11,10 +11,12 @@ namespace tile {
 
 /// Appends a relocatable object of `module` to `output`, and consumes `module`.
 /// Generates code in several ways for a function that spills, and keeps the one
-/// with the fewest spills. `demands` becomes the demands of the functions.
-/// Returns true if the machine cannot emit objects.
+/// with the fewest spills: `ways` becomes the number of them. `demands` becomes
+/// the demands of the functions. Returns true if the machine cannot emit
+/// objects.
 bool emitObject(llvm::TargetMachine &machine, llvm::Module &module,
-                RegisterDemands &demands, llvm::SmallVectorImpl<char> &output);
+                RegisterDemands &demands, unsigned &ways,
+                llvm::SmallVectorImpl<char> &output);
 
 } // namespace tile
 
