@@ -181,10 +181,12 @@ void cpu::updateMemory(Thread &thread, const Call &call, uint64_t address,
                                           size, AccessKind::Atomic)
                      : block.access(thread, *call.site, address, size, size,
                                     AccessKind::Atomic);
-  if (Checker *checker = block.getChecker())
-    checker->atomic(thread, address, update.acquires, update.releases);
   char *olds = call.site->resultSize ? call.frame : nullptr;
-  updateAll(update, memory, values, olds);
+  auto perform = [&] { updateAll(update, memory, values, olds); };
+  if (Checker *checker = block.getChecker())
+    checker->atomic(thread, address, update.acquires, update.releases, perform);
+  else
+    perform();
 }
 
 /// Operand 0 is the address. The values begin at operand 1.

@@ -426,10 +426,11 @@ void Checker::awaitProducts(const Warp &warp, uint32_t step) {
 }
 
 void Checker::atomic(Thread &thread, uint64_t address, bool acquires,
-                     bool releases) {
+                     bool releases, llvm::function_ref<void()> access) {
   ThreadClock &clock = clocks[thread.id];
   uint32_t block = stepOf(thread, Site()).block;
   std::lock_guard<std::mutex> lock(checked.mutex);
+  access();
   Released &cell = checked.released[address];
   auto take = [&](Clock &to) {
     for (const auto &[from, steps] : cell.steps.others) {

@@ -9,6 +9,7 @@
 #include "Instruction.h"
 #include "Shadow.h"
 #include "tile/Executor/Executor.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <deque>
 #include <mutex>
 
@@ -116,8 +117,11 @@ public:
   uint32_t closeProducts(const Warp &warp);
   /// Records that a warp has waited for its MMAs up to `step`.
   void awaitProducts(const Warp &warp, uint32_t step);
-  /// Records an atomic access to `address`.
-  void atomic(Thread &thread, uint64_t address, bool acquires, bool releases);
+  /// Records an atomic access to `address` and runs `access`. No other block
+  /// does so in between: the clocks pass in the order of the accesses.
+  void atomic(
+      Thread &thread, uint64_t address, bool acquires, bool releases,
+      llvm::function_ref<void()> access = [] {});
 
   // The effect of a barrier on memory. With `fences` it orders memory by
   // itself, otherwise only together with fences.
