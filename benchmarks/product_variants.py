@@ -3,6 +3,7 @@
     product_variants.py                              # all of them, on their shapes
     product_variants.py --variants grouped           # one of them
     product_variants.py --variants gelu --shapes 4096x4096x4096
+    product_variants.py --variants int4 --calls 32   # like the layers of a model
     product_variants.py --variants ragged --schedules 'params = {BM = 128, BN = 128, BK = 64}, warps = 8'
 
     ragged    examples/gemm.mlir with rows that begin at any element, against torch.matmul
@@ -15,8 +16,10 @@ Shapes are M x N x K; those of `grouped` have `:ROWS,ROWS,...` behind them, the 
 group, or `:G` for G groups with as many rows each. The data are normal random numbers in
 bf16. The compiler chooses the extents for the sizes; --schedules adds other contenders.
 A time is the median of CUDA events, all contenders in turn, and the second-level cache is
-flushed before each call. Outputs hold NaN before the first call. Rows of the results are
-compared with float64 in the same run. The exit status is 1 if a result is wrong.
+flushed before each call. With --calls, a CUDA graph has so many calls, on tensors of their
+own, and a time is that of the graph divided by them: a single call takes the time of its
+launch and of the events, too. Outputs hold NaN before the first call. Rows of the results
+are compared with float64 in the same run. The exit status is 1 if a result is wrong.
 """
 
 from __future__ import annotations
@@ -268,16 +271,33 @@ def errors_of(problem: Variant, runs: Runs) -> Dict[str, float]:
     return errors
 
 
-def measure(problem: Variant, arguments) -> Tuple[Dict[str, float], Dict[str, float]]:
-    """Returns the time of each contender in milliseconds, and its error."""
+def measure(
+    problems: List[Variant], arguments
+) -> Tuple[Dict[str, float], Dict[str, float]]:
+    """Returns the time of each contender in milliseconds for one of the problems, which
+    are alike, and its largest error."""
+    import few_queries
     from timing import time_in_turn
 
-    runs = {"ours": problem.bind("")}
-    for schedule in arguments.schedules:
-        runs[schedule] = problem.bind(schedule)
-    runs.update(problem.peers())
-    errors = errors_of(problem, runs)
-    return time_in_turn(runs, arguments.rounds, arguments.warmup, flush=True), errors
+    calls: Dict[str, List[Callable[[], object]]] = {}
+    errors: Dict[str, float] = {}
+    for problem in problems:
+        runs = {"ours": problem.bind("")}
+        for schedule in arguments.schedules:
+            runs[schedule] = problem.bind(schedule)
+        runs.update(problem.peers())
+        for name, error in errors_of(problem, runs).items():
+            errors[name] = max(error, errors.get(name, 0.0))
+            calls.setdefault(name, []).append(runs[name])
+    if len(problems) == 1:
+        timed = {name: run for name, (run,) in calls.items()}
+    else:
+        timed = {
+            name: few_queries.capture(lambda runs=runs: [run() for run in runs])[0].replay
+            for name, runs in calls.items()
+        }
+    times = time_in_turn(timed, arguments.rounds, arguments.warmup, flush=True)
+    return {name: time / len(problems) for name, time in times.items()}, errors
 
 
 def main() -> int:
@@ -287,6 +307,7 @@ def main() -> int:
     parser.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=list(VARIANTS))
     parser.add_argument("--shapes", nargs="+", metavar="MxNxK", help="instead of those listed")
     parser.add_argument("--schedules", nargs="+", default=[], help="more contenders")
+    parser.add_argument("--calls", type=int, default=1, help="calls of a graph")
     parser.add_argument("--rounds", type=int, default=30, help="timed rounds")
     parser.add_argument("--warmup", type=int, default=5, help="untimed rounds before")
     arguments = parser.parse_args()
@@ -300,9 +321,9 @@ def main() -> int:
         kind = VARIANTS[name]
         ratios = []
         for shape in arguments.shapes or kind.shapes:
-            problem = kind(shape)
-            times, errors = measure(problem, arguments)
-            m, n, k = problem.shape
+            problems = [kind(shape) for _ in range(arguments.calls)]
+            times, errors = measure(problems, arguments)
+            m, n, k = problems[0].shape
             print(f"{name} {shape}", flush=True)
             best = min(times[peer] for peer in times if peer not in ("ours", *arguments.schedules))
             ratios.append(best / times["ours"])
@@ -315,7 +336,7 @@ def main() -> int:
                 if not errors[run] <= TOLERANCE["bf16"]:
                     print(f"WRONG: {name} {shape} {run}: error {errors[run]:.2g}", flush=True)
                     wrong += 1
-            del problem
+            del problems
             torch.cuda.empty_cache()
         print(f"{name}: {mean(ratios):.3f} of the best of PyTorch in the geometric mean, "
               f"{min(ratios):.3f} at least")  # fmt: skip

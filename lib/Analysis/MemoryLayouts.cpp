@@ -139,7 +139,8 @@ tile::choosePadding(MLIRContext *context, ArrayRef<int64_t> shape, int64_t bits,
       int64_t width = chip.maxSharedAccess * 8 / bits;
       BankPasses count = countBankPasses(*threads, *memory, width, bits,
                                          access.isStore ? chip.getStoreBanks()
-                                                        : chip.getReadBanks());
+                                                        : chip.getReadBanks(),
+                                         limit - cost.cycles);
       if (pairsReads && !access.isStore &&
           widestAccess(*threads, *memory, width).width * bits == kPairedBits)
         count.accesses = llvm::divideCeil(count.accesses, 2);

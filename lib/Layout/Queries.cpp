@@ -320,11 +320,12 @@ tile::findObstacle(const Layout &dist, ArrayRef<PlacedMemory> memories,
 }
 
 /// Calls `visit` with the passes over the banks of each access of each batch of
-/// lanes that the hardware serves at once. Returns the accesses of a thread.
+/// lanes that the hardware serves at once, until it returns false. Returns the
+/// accesses of a thread.
 static AccessGroups
 visitBatches(const Layout &dist, const Layout &memory, int64_t width,
              unsigned elementBits, const Banks &banks,
-             llvm::function_ref<void(int64_t sweeps)> visit) {
+             llvm::function_ref<bool(int64_t sweeps)> visit) {
   constexpr int64_t bankBits = 32;
   Offsets offsets(dist, memory);
   AccessGroups groups =
@@ -375,7 +376,8 @@ visitBatches(const Layout &dist, const Layout &memory, int64_t width,
         }
         count = sweeps(words, banks.count);
       }
-      visit(count);
+      if (!visit(count))
+        return groups;
     }
     begin = end;
   }
@@ -386,19 +388,22 @@ int64_t tile::bankConflicts(const Layout &dist, const Layout &memory,
                             int64_t width, unsigned elementBits,
                             const Banks &banks) {
   int64_t worst = 1;
-  visitBatches(dist, memory, width, elementBits, banks,
-               [&](int64_t sweeps) { worst = std::max(worst, sweeps); });
+  visitBatches(dist, memory, width, elementBits, banks, [&](int64_t sweeps) {
+    worst = std::max(worst, sweeps);
+    return true;
+  });
   return worst;
 }
 
 BankPasses tile::countBankPasses(const Layout &dist, const Layout &memory,
                                  int64_t width, unsigned elementBits,
-                                 const Banks &banks) {
+                                 const Banks &banks, int64_t limit) {
   BankPasses result;
   AccessGroups groups = visitBatches(dist, memory, width, elementBits, banks,
                                      [&](int64_t sweeps) {
                                        result.passes += sweeps;
                                        result.conflicts += sweeps - 1;
+                                       return result.passes <= limit;
                                      });
   result.accesses = groups.order.size() / groups.width * dist.axisSize(kWarp);
   return result;

@@ -11,6 +11,7 @@
 #include "tile/Layout/Banks.h"
 #include "tile/Layout/Layout.h"
 #include <array>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -100,10 +101,11 @@ struct BankPasses {
 
 /// Counts the work of an access to shared memory by all warps, under the rules
 /// of bankConflicts(). Accesses of fewer than 4 bytes take one pass for as many
-/// lanes as there are banks.
+/// lanes as there are banks. Stops once there are more than `limit` passes.
 BankPasses countBankPasses(const Layout &dist, const Layout &memory,
                            int64_t width, unsigned elementBits,
-                           const Banks &banks = {});
+                           const Banks &banks = {},
+                           int64_t limit = std::numeric_limits<int64_t>::max());
 
 /// The aligned segments of memory that an access of a warp touches, and the
 /// least number that could hold its elements.

@@ -156,3 +156,32 @@ gpu.module @kernels {
   }
 }
 }
+
+// -----
+
+// LLVM's scheduler for AMD keeps the order of the parts.
+module attributes {tile.target = "gfx1201"} {
+gpu.module @kernels {
+  // CHECK-LABEL: gpu.func @amd
+  // CHECK-NOT: amdgpu.sched_barrier
+  // CHECK: math.exp2 %{{.*}} : vector<8xf32>
+  // CHECK: vector.insert_strided_slice %{{.*}} {offsets = [0], strides = [1]}
+  // CHECK-NEXT: amdgpu.sched_barrier allow = <none>
+  // CHECK: math.exp2 %{{.*}} : vector<8xf32>
+  // CHECK: vector.insert_strided_slice %{{.*}} {offsets = [8], strides = [1]}
+  // CHECK-NEXT: amdgpu.sched_barrier allow = <none>
+  // CHECK: math.exp2 %{{.*}} : vector<8xf32>
+  // CHECK: amdgpu.sched_barrier allow = <none>
+  // CHECK: math.exp2 %{{.*}} : vector<8xf32>
+  // CHECK-NOT: amdgpu.sched_barrier
+  // CHECK: gpu.return
+  gpu.func @amd(%x: vector<32xf32>, %y: memref<?xbf16>, %i: index) kernel
+      attributes {known_block_size = array<i32: 1024, 1, 1>} {
+    %e = math.exp2 %x : vector<32xf32>
+    %p = arith.mulf %x, %e : vector<32xf32>
+    %t = arith.truncf %p : vector<32xf32> to vector<32xbf16>
+    vector.store %t, %y[%i] : memref<?xbf16>, vector<32xbf16>
+    gpu.return
+  }
+}
+}

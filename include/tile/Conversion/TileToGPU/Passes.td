@@ -227,11 +227,12 @@ def TileSplitElementwiseRuns : Pass<"tile-split-elementwise-runs"> {
   let description = [{
     Elementwise operations on vectors of one length that follow each other are a
     run. If its vectors take more than half of the registers of a thread between
-    the operations, and more than before and behind them, the run is computed for 8 elements at a
-    time: x * f(x) needs the registers of x or of the result, not those of x and
-    f(x). In functions without matrix products for NVIDIA chips, a run continues
-    behind loads, and behind stores of vectors, if its results take no more registers
-    than operands that end there. Blocks with matrix products keep their order, which
+    the operations, and more than before and behind them, the run is computed for 8
+    elements at a time: x * f(x) needs the registers of x or of the result, not those
+    of x and f(x). For AMD chips, `amdgpu.sched_barrier none` stands between the parts.
+    In functions without matrix products for NVIDIA chips, a run continues behind
+    loads, and behind stores of vectors, if its results take no more registers than
+    operands that end there. Blocks with matrix products keep their order, which
     `tile-schedule` has chosen.
 
     ```mlir output
@@ -246,7 +247,8 @@ def TileSplitElementwiseRuns : Pass<"tile-split-elementwise-runs"> {
     ...
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
+  let dependentDialects = ["::mlir::amdgpu::AMDGPUDialect",
+                           "::mlir::arith::ArithDialect",
                            "::mlir::vector::VectorDialect"];
 }
 

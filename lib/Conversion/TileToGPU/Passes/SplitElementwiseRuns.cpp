@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Products.h"
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -117,7 +118,8 @@ static Value slice(ImplicitLocOpBuilder &b, Value value, int64_t first,
 }
 
 /// Replaces the operations of `run` by operations on parts of their vectors.
-static void split(ArrayRef<Operation *> run) {
+/// With `keepsOrder`, the back end must not mix the parts.
+static void split(ArrayRef<Operation *> run, bool keepsOrder) {
   ImplicitLocOpBuilder b(run.back()->getLoc(), run.back());
   llvm::SmallDenseSet<Operation *> inside(run.begin(), run.end());
   auto isUsedOutside = [&](Operation *op) {
@@ -128,6 +130,8 @@ static void split(ArrayRef<Operation *> run) {
   llvm::SmallDenseMap<Operation *, Value> results;
   int64_t elements = getVector(*run.front()).getNumElements();
   for (int64_t first = 0; first < elements; first += kPartElements) {
+    if (keepsOrder && first > 0)
+      amdgpu::SchedBarrierOp::create(b, amdgpu::sched_barrier_opt_enum::none);
     int64_t size = std::min(kPartElements, elements - first);
     IRMapping parts;
     for (Operation *op : run) {
@@ -224,16 +228,15 @@ static void moveBeforeStores(Block &block) {
 /// Returns true if runs of `function` may stand on both sides of loads and
 /// stores. LLVM's scheduler for AMD moves those itself, and ptxas keeps their
 /// order. Beside products, registers are planned for the order as written.
-static bool mayJoin(Operation *function) {
-  const Chip *chip = getTargetChip(function);
+static bool mayJoin(Operation *function, const Chip *chip) {
   return (!chip || chip->vendor == Vendor::NVIDIA) &&
          !containsProduct(function);
 }
 
 /// Splits the runs of a block that need more than `limit` registers inside.
 /// With `joins`, operations of a run may stand on both sides of loads and
-/// stores.
-static void splitIn(Block &block, int64_t limit, bool joins) {
+/// stores. For `keepsOrder`, see `split`.
+static void splitIn(Block &block, int64_t limit, bool joins, bool keepsOrder) {
   // tile-schedule has chosen what runs beside products.
   if (llvm::any_of(block, isProduct))
     return;
@@ -265,7 +268,7 @@ static void splitIn(Block &block, int64_t limit, bool joins) {
   }
   for (ArrayRef<Operation *> run : runs)
     if (run.size() > 1 && needsMoreInside(run, limit))
-      split(run);
+      split(run, keepsOrder);
 }
 
 namespace {
@@ -273,8 +276,11 @@ struct SplitElementwiseRuns
     : tile::impl::TileSplitElementwiseRunsBase<SplitElementwiseRuns> {
   void runOnOperation() override {
     auto split = [&](Operation *root, int64_t limit) {
-      bool joins = mayJoin(root);
-      root->walk([&](Block *block) { splitIn(*block, limit, joins); });
+      const Chip *chip = getTargetChip(root);
+      bool joins = mayJoin(root, chip);
+      bool keepsOrder = chip && chip->vendor == Vendor::AMD;
+      root->walk(
+          [&](Block *block) { splitIn(*block, limit, joins, keepsOrder); });
     };
     // The threads of large blocks have fewer registers.
     WalkResult result = getOperation()->walk([&](mlir::gpu::GPUFuncOp func) {

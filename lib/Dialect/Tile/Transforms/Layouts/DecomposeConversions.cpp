@@ -190,12 +190,37 @@ static Value castElements(ImplicitLocOpBuilder &b, Value tile, Type element) {
   return OpT::create(b, retyped(tile.getType(), element), tile);
 }
 
-static Value exchange(const Crossing &crossing, Value source, const Chip &chip);
+namespace {
+/// The layouts by chooseScratch. Conversions of a program are often alike.
+class ScratchLayouts {
+public:
+  explicit ScratchLayouts(const Chip &chip) : chip(chip) {}
+
+  const Chip &getChip() const { return chip; }
+  LayoutAttrInterface choose(RankedTensorType from, RankedTensorType to,
+                             ArrayRef<Attribute> readers) {
+    auto key = std::tuple(from, to, ArrayAttr::get(from.getContext(), readers));
+    auto [known, isNew] = chosen.try_emplace(key);
+    if (isNew)
+      known->second = chooseScratch(from, to, readers, chip);
+    return known->second;
+  }
+
+private:
+  const Chip &chip;
+  llvm::DenseMap<std::tuple<RankedTensorType, RankedTensorType, ArrayAttr>,
+                 LayoutAttrInterface>
+      chosen;
+};
+} // namespace
+
+static Value exchange(const Crossing &crossing, Value source,
+                      ScratchLayouts &layouts);
 
 /// Emits the conversion of `source` in two halves of its bits, one after the
 /// other, so that both use the same memory.
 static Value exchangeHalves(const Crossing &crossing, Value source,
-                            const Chip &chip) {
+                            ScratchLayouts &layouts) {
   ConvertLayoutOp convert = crossing.convert;
   ImplicitLocOpBuilder b(convert.getLoc(), convert);
   auto type = cast<RankedTensorType>(source.getType());
@@ -211,12 +236,12 @@ static Value exchangeHalves(const Crossing &crossing, Value source,
   };
   if (isa<FloatType>(element))
     source = castElements<arith::BitcastOp>(b, source, integer);
-  Value low =
-      exchange(crossing, castElements<arith::TruncIOp>(b, source, half), chip);
+  Value low = exchange(crossing, castElements<arith::TruncIOp>(b, source, half),
+                       layouts);
   Value shifted =
       arith::ShRUIOp::create(b, source, distance(type.getEncoding()));
-  Value high =
-      exchange(crossing, castElements<arith::TruncIOp>(b, shifted, half), chip);
+  Value high = exchange(
+      crossing, castElements<arith::TruncIOp>(b, shifted, half), layouts);
   low = castElements<arith::ExtUIOp>(b, low, integer);
   high = castElements<arith::ExtUIOp>(b, high, integer);
   high =
@@ -230,7 +255,7 @@ static Value exchangeHalves(const Crossing &crossing, Value source,
 /// Emits the conversion of `source`, in place of that of `crossing`, through
 /// shared memory.
 static Value exchange(const Crossing &crossing, Value source,
-                      const Chip &chip) {
+                      ScratchLayouts &layouts) {
   ConvertLayoutOp convert = crossing.convert;
   ImplicitLocOpBuilder b(convert.getLoc(), convert);
   auto from = cast<RankedTensorType>(source.getType());
@@ -241,21 +266,21 @@ static Value exchange(const Crossing &crossing, Value source,
   // Buffers have neither i1 nor i16.
   if (element.isInteger(1)) {
     Type wide = b.getI32Type();
-    if (!chooseScratch(retyped(from, wide), retyped(to, wide), crossing.readers,
-                       chip))
+    if (!layouts.choose(retyped(from, wide), retyped(to, wide),
+                        crossing.readers))
       wide = b.getI16Type();
     source = castElements<arith::ExtUIOp>(b, source, wide);
-    return castElements<arith::TruncIOp>(b, exchange(crossing, source, chip),
+    return castElements<arith::TruncIOp>(b, exchange(crossing, source, layouts),
                                          element);
   }
   if (element.isInteger(16)) {
     source = castElements<arith::BitcastOp>(b, source, b.getF16Type());
-    return castElements<arith::BitcastOp>(b, exchange(crossing, source, chip),
-                                          element);
+    return castElements<arith::BitcastOp>(
+        b, exchange(crossing, source, layouts), element);
   }
-  LayoutAttrInterface layout = chooseScratch(from, to, crossing.readers, chip);
+  LayoutAttrInterface layout = layouts.choose(from, to, crossing.readers);
   if (!layout && bits > 16)
-    return exchangeHalves(crossing, source, chip);
+    return exchangeHalves(crossing, source, layouts);
   if (!layout) // tile-plan-shared-memory reports the size
     layout = scratchLayout(to, to.getRank() - 1, /*isForLdmatrix=*/false,
                            /*padding=*/0);
@@ -266,7 +291,8 @@ static Value exchange(const Crossing &crossing, Value source,
                         crossing.kind == ConversionKind::WarpShuffle ? "lanes"
                                                                      : "warps")
       << remark::metric("bytes", countBytes(withLayout(to, layout)));
-  bool isEarly = fitsFromSource(source, convert, withLayout(to, layout), chip);
+  bool isEarly = fitsFromSource(source, convert, withLayout(to, layout),
+                                layouts.getChip());
   Value shared = writeScratch(source, layout, convert, isEarly);
   return ConvertLayoutOp::create(b, to, shared);
 }
@@ -327,9 +353,10 @@ struct DecomposeConversions
     });
     for (Crossing &crossing : crossings)
       crossing.readers = llvm::to_vector(readers[crossing.convert.getSource()]);
+    ScratchLayouts layouts(*chip);
     for (const Crossing &crossing : crossings) {
       ConvertLayoutOp convert = crossing.convert;
-      Value result = exchange(crossing, convert.getSource(), *chip);
+      Value result = exchange(crossing, convert.getSource(), layouts);
       convert.getResult().replaceAllUsesWith(result);
       convert.erase();
     }
