@@ -362,18 +362,18 @@ static LayoutAttrInterface interleaveLanes(LayoutAttrInterface layout,
   int64_t bits = dest.getElementBits();
   Layout plain = *layout.getLayout(shape, bits, nullptr);
   Layout memory = dest.getCanonicalLayout();
-  auto count = [&](const Layout &threads) {
+  auto count = [&](const Layout &threads, int64_t limit) {
     return countBankPasses(threads, memory, chip.maxSharedAccess * 8 / bits,
-                           bits, chip.getStoreBanks());
+                           bits, chip.getStoreBanks(), limit);
   };
-  BankPasses fewest = count(plain);
+  BankPasses fewest = count(plain, std::numeric_limits<int64_t>::max());
   ArrayRef<Digit> lanes = plain.axis(kLane);
   if (fewest.conflicts == 0 || lanes.empty() || lanes[0].stride == 0)
     return layout;
   Digits registers(plain.axis(kRegister));
   auto consider = [&](const Digits &lanes, const Digits &warps) {
     Layout candidate = Layout::distributed(registers, lanes, warps, shape);
-    BankPasses passes = count(candidate);
+    BankPasses passes = count(candidate, fewest.passes - 1);
     if (passes.accesses > fewest.accesses || passes.passes >= fewest.passes)
       return;
     fewest = passes;

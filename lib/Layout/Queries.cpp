@@ -103,6 +103,17 @@ public:
   /// threads.
   bool isShiftedByRegisters() const { return isLinear && swizzle.bits == 0; }
 
+  /// Returns true if the same lanes of two warps are a multiple of `elements`
+  /// apart. A warp has `lanes`.
+  bool areWarpsApart(int64_t lanes, int64_t elements) const {
+    if (!isLinear)
+      return false;
+    for (int64_t thread = 0; thread < numThreads(); thread += lanes)
+      if ((threadParts[0][thread] - threadParts[0][0]) % elements != 0)
+        return false;
+    return true;
+  }
+
   /// Returns whether every aligned access of `width` elements of thread 0 is
   /// also one in all other threads; std::nullopt if the digits do not decide
   /// this and each offset must be checked.
@@ -320,12 +331,13 @@ tile::findObstacle(const Layout &dist, ArrayRef<PlacedMemory> memories,
 }
 
 /// Calls `visit` with the passes over the banks of each access of each batch of
-/// lanes that the hardware serves at once, until it returns false. Returns the
-/// accesses of a thread.
+/// lanes that the hardware serves at once, and with the number of warps that
+/// have such an access, until it returns false. Returns the accesses of a
+/// thread.
 static AccessGroups
 visitBatches(const Layout &dist, const Layout &memory, int64_t width,
              unsigned elementBits, const Banks &banks,
-             llvm::function_ref<bool(int64_t sweeps)> visit) {
+             llvm::function_ref<bool(int64_t sweeps, int64_t warps)> visit) {
   constexpr int64_t bankBits = 32;
   Offsets offsets(dist, memory);
   AccessGroups groups =
@@ -342,17 +354,23 @@ visitBatches(const Layout &dist, const Layout &memory, int64_t width,
     return isReordered ? warp + banks.laneAt(place - warp, accessBytes) : place;
   };
 
-  SmallVector<int64_t, 128> words;
+  // Whole words between two accesses, or two warps, move all lanes to other
+  // banks alike, and most batches have the same distances between lanes.
+  bool isShifted = offsets.isShiftedByRegisters();
+  int64_t threads = offsets.numThreads(), warps = 1;
+  if (isShifted && offsets.areWarpsApart(
+                       lanes, llvm::divideCeil(bankBits, elementBits))) {
+    warps = threads / lanes;
+    threads = lanes;
+  }
   // The passes of an access by the place of its first bit in a word, and the
   // distances between its lanes.
   llvm::SmallDenseMap<int64_t, int64_t, 4> known;
   SmallVector<int64_t, 64> distances, last;
-  for (int64_t begin = 0; begin < offsets.numThreads();) {
+  SmallVector<int64_t, 128> words;
+  for (int64_t begin = 0; begin < threads;) {
     // The last batch of a warp may be short; no batch spans two warps.
     int64_t end = std::min(begin + lanesAtOnce, (begin / lanes + 1) * lanes);
-    // Whole words between two accesses move all lanes to other banks alike, and
-    // most batches have the same distances.
-    bool isShifted = offsets.isShiftedByRegisters();
     if (isShifted) {
       int64_t reg = groups.order.front(), first = offsets(reg, threadAt(begin));
       distances.clear();
@@ -376,7 +394,7 @@ visitBatches(const Layout &dist, const Layout &memory, int64_t width,
         }
         count = sweeps(words, banks.count);
       }
-      if (!visit(count))
+      if (!visit(count, warps))
         return groups;
     }
     begin = end;
@@ -388,7 +406,7 @@ int64_t tile::bankConflicts(const Layout &dist, const Layout &memory,
                             int64_t width, unsigned elementBits,
                             const Banks &banks) {
   int64_t worst = 1;
-  visitBatches(dist, memory, width, elementBits, banks, [&](int64_t sweeps) {
+  visitBatches(dist, memory, width, elementBits, banks, [&](int64_t sweeps, int64_t) {
     worst = std::max(worst, sweeps);
     return true;
   });
@@ -400,9 +418,9 @@ BankPasses tile::countBankPasses(const Layout &dist, const Layout &memory,
                                  const Banks &banks, int64_t limit) {
   BankPasses result;
   AccessGroups groups = visitBatches(dist, memory, width, elementBits, banks,
-                                     [&](int64_t sweeps) {
-                                       result.passes += sweeps;
-                                       result.conflicts += sweeps - 1;
+                                     [&](int64_t sweeps, int64_t warps) {
+                                       result.passes += warps * sweeps;
+                                       result.conflicts += warps * (sweeps - 1);
                                        return result.passes <= limit;
                                      });
   result.accesses = groups.order.size() / groups.width * dist.axisSize(kWarp);

@@ -53,6 +53,23 @@ bool tile::RegisterDemand::isHopeless() const {
   return isLong() && live > 2 * available;
 }
 
+/// The share of the registers that limitScheduling() leaves. The loop of a
+/// product with 188 of 192 live registers spilled 16 bytes.
+static constexpr int64_t kReserved = 32;
+
+bool tile::RegisterDemand::isTight() const {
+  return live <= available && live > available - available / kReserved;
+}
+
+/// The attribute for the most vector registers. The scheduler reads it, and so
+/// would the allocator.
+static constexpr StringLiteral kLimit = "amdgpu-num-vgpr";
+
+void tile::limitScheduling(Function &function, const RegisterDemand &demand) {
+  int64_t limit = demand.available - demand.available / kReserved;
+  function.addFnAttr(kLimit, std::to_string(limit));
+}
+
 /// Returns the vector registers of a value of LLVM IR.
 static int64_t countRegisters(Type *type, const DataLayout &layout) {
   if (!type->isVectorTy() && !type->isFloatingPointTy())
@@ -141,6 +158,7 @@ bool MeasureDemand::runOnMachineFunction(MachineFunction &function) {
   LiveIntervals &intervals = getAnalysis<LiveIntervalsWrapperPass>().getLIS();
   MachineRegisterInfo &registers = function.getRegInfo();
   const TargetRegisterInfo &target = *registers.getTargetRegisterInfo();
+  function.getFunction().removeFnAttr(kLimit);
   // The allocators begin with this, too.
   registers.freezeReservedRegs();
   RegisterClassInfo classes;

@@ -22,6 +22,9 @@ struct RegisterDemand {
   /// Returns true if the values take over a twentieth more registers than there
   /// are.
   bool isExcessive() const { return 20 * live > 21 * available; }
+  /// Returns true if the values fit and leave fewer registers than the scheduler
+  /// does under limitScheduling().
+  bool isTight() const;
   /// Returns true if LLVM needs seconds to generate the code of the function
   /// once.
   bool isLong() const;
@@ -35,6 +38,11 @@ struct RegisterDemand {
 /// and `available` registers. Scalar integers and addresses do not count.
 RegisterDemand estimateDemand(const llvm::Function &function,
                               int64_t available);
+
+/// Lets the scheduler of `function`, whose demand was measured, leave a few of
+/// the registers to the allocator: values of several registers need neighbours.
+/// To be called before code generation.
+void limitScheduling(llvm::Function &function, const RegisterDemand &demand);
 
 /// The demands of functions, by their names.
 using RegisterDemands = llvm::StringMap<RegisterDemand>;

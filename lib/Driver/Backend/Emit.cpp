@@ -4,9 +4,9 @@
 // is too low for the wide fragments of RDNA 3, which costs spills. Most kernels
 // gain from the scheduler for latency, from whole vectors and from the passes
 // that move and share instructions, so a kernel is compiled again only if it
-// spills: with loads side by side, without moving what a loop repeats in front
-// of it, with each value next to its first use, without sharing values among
-// blocks, and for the fewest registers. An integer that moves in front of an
+// spills: with some registers that the scheduler leaves, with loads side by side,
+// without moving what a loop repeats in front of it, with each value next to its
+// first use, without sharing values among blocks, and for the fewest registers. An integer that moves in front of an
 // outer loop is live in the inner one, too, and a value that blocks in front of
 // a loop and behind it share is live in the loop. No order of instructions
 // avoids spills of more than all registers. Without spills, a kernel is
@@ -67,13 +67,18 @@ struct Attempt {
   bool hoists = true;
   /// Whether values that blocks have in common are computed once.
   bool sharesValues = true;
+  /// Whether the scheduler leaves a few registers to the allocator.
+  bool reservesRegisters = false;
 };
 } // namespace
 
 static constexpr Attempt sinking = {"", false, /*sinksToUses=*/true};
-/// In the order in which they are tried. The second one mends most spills.
+/// In the order in which they are tried. The second and third one mend most
+/// spills.
 static constexpr Attempt attempts[] = {
     {"", true},
+    {"", true, /*sinksToUses=*/false, /*hoists=*/true, /*sharesValues=*/true,
+     /*reservesRegisters=*/true},
     sinking,
     {"max-memory-clause", true},
     {"", true, /*sinksToUses=*/false, /*hoists=*/false},
@@ -83,17 +88,14 @@ static constexpr Attempt attempts[] = {
      /*sharesValues=*/false},
     {"", false, /*sinksToUses=*/true, /*hoists=*/false}};
 
-static constexpr const Attempt *sinkingAttempt = &attempts[1];
+static constexpr const Attempt *sinkingAttempt = &attempts[2];
 static_assert(sinkingAttempt->sinksToUses);
 /// The one with another strategy of the scheduler. It keeps the order of values
 /// of the first attempt, as the next one does.
-static constexpr const Attempt *clauseAttempt = &attempts[2];
+static constexpr const Attempt *clauseAttempt = &attempts[3];
 static_assert(!clauseAttempt->strategy.empty());
-static constexpr const Attempt *unsharedAttempt = &attempts[4];
+static constexpr const Attempt *unsharedAttempt = &attempts[5];
 static_assert(!unsharedAttempt->sharesValues);
-/// The first one for the fewest registers.
-static constexpr const Attempt *fewestAttempt = &attempts[5];
-static_assert(!fewestAttempt->movesInstructions);
 
 /// Returns true if the registers of an attempt are not allocated, because the
 /// values need more than there are. The first attempt is followed by
@@ -232,9 +234,11 @@ private:
 };
 } // namespace
 
-/// TargetMachine::addPassesToEmitFile with a choice of passes.
+/// TargetMachine::addPassesToEmitFile with a choice of passes. `known` are the
+/// demands of functions in the attempt before.
 static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
-                 const Choice &choice, tile::RegisterDemands &demands,
+                 const Choice &choice, const tile::RegisterDemands &known,
+                 tile::RegisterDemands &demands,
                  llvm::SmallVectorImpl<char> &output) {
   llvm::legacy::PassManager passes;
   llvm::raw_svector_ostream os(output);
@@ -249,6 +253,8 @@ static bool emit(llvm::TargetMachine &machine, llvm::Module &module,
     const Attempt &attempt = *entry->second;
     if (!attempt.strategy.empty())
       function.addFnAttr("amdgpu-sched-strategy", attempt.strategy);
+    if (attempt.reservesRegisters)
+      tile::limitScheduling(function, known.lookup(entry->first()));
     if (attempt.sinksToUses)
       tile::sinkToUses(function, machine);
     else
@@ -305,19 +311,18 @@ struct Search {
   RegisterCost least;
   /// The fewest registers that an attempt needed.
   int64_t leastLive = std::numeric_limits<int64_t>::max();
-  /// Whether the registers of the first attempt were not allocated, and whether
-  /// the values in its order take no more registers than there are.
-  bool isFirstDiscarded = false, fits = false;
+  /// Whether the registers of the first attempt were not allocated.
+  bool isFirstDiscarded = false;
   bool isDone = false;
 
   void advance(const RegisterCost &cost, const tile::RegisterDemand &demand);
 
 private:
-  const Attempt *getNext() const;
+  const Attempt *getNext(const tile::RegisterDemand &demand) const;
 };
 } // namespace
 
-const Attempt *Search::getNext() const {
+const Attempt *Search::getNext(const tile::RegisterDemand &demand) const {
   // Nothing spills. Another strategy of the scheduler may leave registers for
   // more waves.
   if (current == std::begin(attempts) && least.stackBytes == 0)
@@ -325,9 +330,9 @@ const Attempt *Search::getNext() const {
   // The same order of values needs as many registers.
   if (current == sinkingAttempt && isFirstDiscarded)
     return unsharedAttempt;
-  // Values that fit and spill nevertheless need fewer registers, not others.
-  if (current == sinkingAttempt && fits)
-    return fewestAttempt;
+  // Values that leave some registers spill for another reason.
+  if (current == std::begin(attempts) && !demand.isTight())
+    return sinkingAttempt;
   return current + 1;
 }
 
@@ -336,8 +341,6 @@ const Attempt *Search::getNext() const {
 void Search::advance(const RegisterCost &cost,
                      const tile::RegisterDemand &demand) {
   leastLive = std::min(leastLive, demand.live);
-  if (current == std::begin(attempts))
-    fits = demand.live <= demand.available;
   bool isCandidate = !isDiscarded(current, demand);
   if (!isCandidate && current == std::begin(attempts)) {
     // Another order of instructions does not help.
@@ -357,7 +360,7 @@ void Search::advance(const RegisterCost &cost,
            least.stackBytes > kRegisterBytes || demand.isLong() ||
            5 * leastLive > 6 * demand.available || current == &sinking ||
            current + 1 == std::end(attempts);
-  current = isDone ? best : getNext();
+  current = isDone ? best : getNext(demand);
 }
 
 /// Returns the costs of the kernels of an object, by their names.
@@ -401,7 +404,8 @@ static bool emitUnoptimized(llvm::TargetMachine &machine, llvm::Module &module,
   llvm::CodeGenOptLevel level = machine.getOptLevel();
   machine.setOptLevel(llvm::CodeGenOptLevel::None);
   tile::RegisterDemands demands;
-  bool failed = emit(machine, module, /*choice=*/{}, demands, output);
+  bool failed =
+      emit(machine, module, /*choice=*/{}, /*known=*/{}, demands, output);
   machine.setOptLevel(level);
   return failed;
 }
@@ -447,7 +451,7 @@ bool tile::emitObject(llvm::TargetMachine &machine, llvm::Module &module,
       std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
       roundToBF16(*copy, !machine.getMCSubtargetInfo()->checkFeatures(
                              "+bf16-cvt-insts"));
-      if (emit(machine, *copy, choice, itsDemands, object))
+      if (emit(machine, *copy, choice, demands, itsDemands, object))
         return true;
     }
     ways = emissions.size();
