@@ -358,8 +358,8 @@ visitBatches(const Layout &dist, const Layout &memory, int64_t width,
   // banks alike, and most batches have the same distances between lanes.
   bool isShifted = offsets.isShiftedByRegisters();
   int64_t threads = offsets.numThreads(), warps = 1;
-  if (isShifted && offsets.areWarpsApart(
-                       lanes, llvm::divideCeil(bankBits, elementBits))) {
+  if (isShifted &&
+      offsets.areWarpsApart(lanes, llvm::divideCeil(bankBits, elementBits))) {
     warps = threads / lanes;
     threads = lanes;
   }
@@ -406,10 +406,11 @@ int64_t tile::bankConflicts(const Layout &dist, const Layout &memory,
                             int64_t width, unsigned elementBits,
                             const Banks &banks) {
   int64_t worst = 1;
-  visitBatches(dist, memory, width, elementBits, banks, [&](int64_t sweeps, int64_t) {
-    worst = std::max(worst, sweeps);
-    return true;
-  });
+  visitBatches(dist, memory, width, elementBits, banks,
+               [&](int64_t sweeps, int64_t) {
+                 worst = std::max(worst, sweeps);
+                 return true;
+               });
   return worst;
 }
 

@@ -22,8 +22,8 @@ struct RegisterDemand {
   /// Returns true if the values take over a twentieth more registers than there
   /// are.
   bool isExcessive() const { return 20 * live > 21 * available; }
-  /// Returns true if the values fit and leave fewer registers than the scheduler
-  /// does under limitScheduling().
+  /// Returns true if the values fit and leave fewer registers than the
+  /// scheduler does under limitScheduling().
   bool isTight() const;
   /// Returns true if LLVM needs seconds to generate the code of the function
   /// once.

@@ -4,18 +4,18 @@
 // is too low for the wide fragments of RDNA 3, which costs spills. Most kernels
 // gain from the scheduler for latency, from whole vectors and from the passes
 // that move and share instructions, so a kernel is compiled again only if it
-// spills: with some registers that the scheduler leaves, with loads side by side,
-// without moving what a loop repeats in front of it, with each value next to its
-// first use, without sharing values among blocks, and for the fewest registers. An integer that moves in front of an
-// outer loop is live in the inner one, too, and a value that blocks in front of
-// a loop and behind it share is live in the loop. No order of instructions
-// avoids spills of more than all registers. Without spills, a kernel is
-// compiled again with loads side by side if it takes all registers and the LDS
-// has room for more waves. A kernel that needs many more registers than there
-// are is compiled with each value next to its first use only, and a long kernel
-// in one way. The kernels of a module are compiled together, each in its own
-// way; a kernel whose code would take too long is compiled without optimization
-// if it is alone.
+// spills: with some registers that the scheduler leaves, with loads side by
+// side, without moving what a loop repeats in front of it, with each value next
+// to its first use, without sharing values among blocks, and for the fewest
+// registers. An integer that moves in front of an outer loop is live in the
+// inner one, too, and a value that blocks in front of a loop and behind it
+// share is live in the loop. No order of instructions avoids spills of more
+// than all registers. Without spills, a kernel is compiled again with loads
+// side by side if it takes all registers and the LDS has room for more waves. A
+// kernel that needs many more registers than there are is compiled with each
+// value next to its first use only, and a long kernel in one way. The kernels
+// of a module are compiled together, each in its own way; a kernel whose code
+// would take too long is compiled without optimization if it is alone.
 //
 // Machine sinking moves an MMA whose result only other blocks use to one of
 // them, and with it the MMAs whose sum it takes. The loads of their operands
