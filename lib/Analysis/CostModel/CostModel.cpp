@@ -26,6 +26,10 @@ static constexpr double kPortBytes = 90, kLoadBytes = 64;
 static constexpr double kMemoryShare = 0.78, kMemoryOverlap = 7;
 static constexpr double kPlainMemoryShare = 0.65, kPlainMemoryOverlap = 4;
 
+/// The time of global memory where a thread accesses less than 16 bytes at a
+/// time, relative to that of whole accesses (rows of 4099 elements, H200).
+static constexpr double kNarrowAccessTime = 1.5;
+
 /// Schedulers of a multiprocessor (CUDA C++ Programming Guide, "Compute
 /// Capability 9.0").
 static constexpr int64_t kSchedulers = 4;
@@ -245,12 +249,24 @@ Refusal Predictor::checkDivision() const {
   return std::nullopt;
 }
 
+/// Returns true if the threads divide a tile of a program without products into
+/// parts of accesses, so that accesses are narrower.
+bool Predictor::hasNarrowAccesses() const {
+  int64_t access = candidate.warps * chip.warpSize * int64_t(accessElements);
+  return !facts.hasProducts && llvm::any_of(facts.tiles, [&](Type tile) {
+    int64_t elements = countElements(tile);
+    return elements > access && elements % access != 0;
+  });
+}
+
 Refusal Predictor::run(Cost &cost) {
   if (Refusal refusal = checkElements())
     return refusal;
   if (!facts.hasProducts && candidate.warps > 1)
     if (Refusal refusal = checkDivision())
       return refusal;
+  if (!facts.hasProducts && facts.loadsElements)
+    accessElements = 1;
   GridOp launch = kernel.getGrid();
   for (auto [axis, extent] : llvm::enumerate(launch->getOperands()))
     grid[axis] = std::max(evaluate(extent), 1.0);
@@ -319,6 +335,8 @@ Refusal Predictor::run(Cost &cost) {
   double overlap = facts.hasProducts ? kMemoryOverlap : kPlainMemoryOverlap;
   double memory =
       memoryBytes / (double(chip.processors) * rates.memoryBytes * share);
+  if (hasNarrowAccesses())
+    memory *= kNarrowAccessTime;
   if (facts.hasProducts)
     memory =
         memory * getQueueFactor(work, cost) +

@@ -254,8 +254,6 @@ Refusal Predictor::chooseMemory(const Work &work, Cost &cost) {
       !facts.hasProducts && llvm::any_of(work.loops, [](const Work &loop) {
         return loop.loadsElements;
       });
-  if (loadsElements)
-    accessElements = 1;
   tiles = estimateTiles() + fragments;
   Schedule given = getSchedule(kernel);
   if (candidate.stages)

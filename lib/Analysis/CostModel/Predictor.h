@@ -136,6 +136,7 @@ private:
   int64_t countChained(const Work &work) const;
   Refusal checkElements() const;
   Refusal checkDivision() const;
+  bool hasNarrowAccesses() const;
   double getLoadCycles(const Work &work) const;
   bool loadsNextWork(const Work &work, int64_t resident) const;
   double countCopiedRegisters(const Work &work) const;

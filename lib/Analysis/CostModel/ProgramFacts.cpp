@@ -52,6 +52,8 @@ ProgramFacts::ProgramFacts(KernelOp kernel)
       fromData.insert_range(op->getResults());
     if (isMaskOfCoordinates(op))
       masks.insert(op);
+    if (auto load = dyn_cast<LoadOp>(op))
+      loadsElements |= hasSingleAccesses(load.getBuffer().getType());
     for (Value result : op->getResults())
       if (auto tile = dyn_cast<RankedTensorType>(result.getType())) {
         tiles.insert(tile);

@@ -43,6 +43,8 @@ public:
   bool isMask(mlir::Operation *op) const { return masks.contains(op); }
 
   bool hasProducts;
+  /// Whether threads load elements of global memory one by one.
+  bool loadsElements = false;
   /// The types of all tiles, and of those that do not only feed products.
   llvm::SetVector<mlir::RankedTensorType> tiles, heldTiles;
   /// The tiles in registers. A place of the program has numbers of these, one
