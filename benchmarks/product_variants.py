@@ -311,6 +311,8 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=30, help="timed rounds")
     parser.add_argument("--warmup", type=int, default=5, help="untimed rounds before")
     arguments = parser.parse_args()
+    if arguments.calls < 1:
+        parser.error("--calls: expected a positive number")
     if gpu.is_missing():
         return 0
     import torch

@@ -29,6 +29,7 @@ static constexpr double kPlainMemoryShare = 0.65, kPlainMemoryOverlap = 4;
 /// The time of global memory where a thread accesses less than 16 bytes at a
 /// time, relative to that of whole accesses (rows of 4099 elements, H200).
 static constexpr double kNarrowAccessTime = 1.5;
+static constexpr int64_t kAccessBits = 128;
 
 /// Schedulers of a multiprocessor (CUDA C++ Programming Guide, "Compute
 /// Capability 9.0").
@@ -249,14 +250,16 @@ Refusal Predictor::checkDivision() const {
   return std::nullopt;
 }
 
-/// Returns true if the threads divide a tile of a program without products into
-/// parts of accesses, so that accesses are narrower.
+/// Returns true if a thread of a program without products loads no multiple of
+/// the widest access, so that its accesses are narrower.
 bool Predictor::hasNarrowAccesses() const {
-  int64_t access = candidate.warps * chip.warpSize * int64_t(accessElements);
-  return !facts.hasProducts && llvm::any_of(facts.tiles, [&](Type tile) {
-    int64_t elements = countElements(tile);
-    return elements > access && elements % access != 0;
-  });
+  int64_t accesses = candidate.warps * chip.warpSize * kAccessBits;
+  // Beside rows that begin anywhere, threads have single elements.
+  return !facts.hasProducts && !facts.loadsElements &&
+         llvm::any_of(facts.wideTiles, [&](RankedTensorType tile) {
+           int64_t bits = countElements(tile) * tile.getElementTypeBitWidth();
+           return bits > accesses && bits % accesses != 0;
+         });
 }
 
 Refusal Predictor::run(Cost &cost) {

@@ -52,8 +52,12 @@ ProgramFacts::ProgramFacts(KernelOp kernel)
       fromData.insert_range(op->getResults());
     if (isMaskOfCoordinates(op))
       masks.insert(op);
-    if (auto load = dyn_cast<LoadOp>(op))
-      loadsElements |= hasSingleAccesses(load.getBuffer().getType());
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      if (hasSingleAccesses(load.getBuffer().getType()))
+        loadsElements = true;
+      else if (auto tile = dyn_cast<RankedTensorType>(load.getType()))
+        wideTiles.insert(tile);
+    }
     for (Value result : op->getResults())
       if (auto tile = dyn_cast<RankedTensorType>(result.getType())) {
         tiles.insert(tile);

@@ -45,6 +45,8 @@ public:
   bool hasProducts;
   /// Whether threads load elements of global memory one by one.
   bool loadsElements = false;
+  /// The tiles that threads load by accesses of several elements.
+  llvm::SetVector<mlir::RankedTensorType> wideTiles;
   /// The types of all tiles, and of those that do not only feed products.
   llvm::SetVector<mlir::RankedTensorType> tiles, heldTiles;
   /// The tiles in registers. A place of the program has numbers of these, one

@@ -40,7 +40,7 @@ RegisterDemand estimateDemand(const llvm::Function &function,
                               int64_t available);
 
 /// Lets the scheduler of `function`, whose demand was measured, leave a few of
-/// the registers to the allocator: values of several registers need neighbours.
+/// the registers to the allocator: some values need consecutive registers.
 /// To be called before code generation.
 void limitScheduling(llvm::Function &function, const RegisterDemand &demand);
 

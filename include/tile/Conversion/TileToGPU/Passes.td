@@ -229,7 +229,8 @@ def TileSplitElementwiseRuns : Pass<"tile-split-elementwise-runs"> {
     run. If its vectors take more than half of the registers of a thread between
     the operations, and more than before and behind them, the run is computed for 8
     elements at a time: x * f(x) needs the registers of x or of the result, not those
-    of x and f(x). For AMD chips, `amdgpu.sched_barrier none` stands between the parts.
+    of x and f(x). For AMD chips, `amdgpu.sched_barrier allow = <none>` stands
+    between the parts.
     In functions without matrix products for NVIDIA chips, a run continues behind
     loads, and behind stores of vectors, if its results take no more registers than
     operands that end there. Blocks with matrix products keep their order, which

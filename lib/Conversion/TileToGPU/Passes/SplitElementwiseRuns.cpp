@@ -118,7 +118,8 @@ static Value slice(ImplicitLocOpBuilder &b, Value value, int64_t first,
 }
 
 /// Replaces the operations of `run` by operations on parts of their vectors.
-/// With `keepsOrder`, the back end must not mix the parts.
+/// With `keepsOrder`, a scheduling barrier stands between the parts: LLVM's
+/// scheduler for AMD would mix them.
 static void split(ArrayRef<Operation *> run, bool keepsOrder) {
   ImplicitLocOpBuilder b(run.back()->getLoc(), run.back());
   llvm::SmallDenseSet<Operation *> inside(run.begin(), run.end());
