@@ -11,7 +11,9 @@
 
 // Each thread has two accesses. If both are in bounds, there is no other check.
 // CHECK-LABEL: gpu.func @two_accesses(
-// CHECK: %[[ALL:.+]] = arith.andi
+// The last element of the warp, so that all lanes take one side.
+// CHECK: arith.cmpi sgt, %{{.+}}, %c255_i32 : i32
+// CHECK-NEXT: %[[ALL:.+]] = arith.andi
 // CHECK-NEXT: %{{.+}}:2 = scf.if %[[ALL]] -> (vector<4xf32>, vector<4xf32>) {
 // CHECK-NEXT: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>
 // CHECK-NEXT: vector.load %{{.+}} {alignment = 16 : i64} : {{.*}}, vector<4xf32>

@@ -16,7 +16,7 @@ GlobalAccess::GlobalAccess(Emitter &b, const Layout &dist,
                            Value caller, const GatheredRows *gathered,
                            ArrayRef<unsigned> within)
     : b(b), dist(dist), buffer(buffer), lastOffset(buffer.offset),
-      gathered(gathered) {
+      caller(caller), starts(indices), gathered(gathered) {
   if (auto map = dyn_cast<MapAttr>(buffer.type.getLayout())) {
     mapped.emplace();
     mapped->digits = *map.getMapLayout(dist.shape(), nullptr);
@@ -232,20 +232,26 @@ Value GlobalAccess::allInBounds() {
     result = b.both(result, row.exists);
   for (unsigned dim = 0; dim < bounds.size(); ++dim)
     if (!isPaged(dim))
-      result = b.both(result, allInBoundsAlong(dim));
+      result = b.both(result, allInBoundsAlong(dim, /*ofWarp=*/true));
   return result;
 }
 
-Value GlobalAccess::allInBoundsAlong(unsigned dim) {
-  const Bounds &check = bounds[dim];
+Value GlobalAccess::allInBoundsAlong(unsigned dim, bool ofWarp) {
+  Bounds check = bounds[dim];
   if (!check.count)
     return nullptr;
-  int64_t first = 0, last = 0;
-  for (int64_t r = 0; r < dist.axisSize(kRegister); ++r) {
-    int64_t distance = dist.element(r, 0, 0)[dim];
-    first = std::min(first, distance);
-    last = std::max(last, distance);
+  if (ofWarp) {
+    Value first = b.toIndex(emitWarpCoordinates(b, dist, caller)[dim]);
+    check = emitBounds(b.add(starts[dim], first), dim,
+                       /*nonNegative=*/!check.position);
   }
+  int64_t first = 0, last = 0;
+  for (int64_t lane = 0; lane < (ofWarp ? dist.axisSize(kLane) : 1); ++lane)
+    for (int64_t r = 0; r < dist.axisSize(kRegister); ++r) {
+      int64_t distance = dist.element(r, lane, 0)[dim];
+      first = std::min(first, distance);
+      last = std::max(last, distance);
+    }
   Value result = emitCheck(check, last);
   if (check.position && first != last)
     result = b.both(result, emitCheck(check, first));

@@ -43,10 +43,13 @@ public:
   /// 2^31.
   mlir::Value inBounds(int64_t r) { return inBounds(r, std::nullopt); }
   /// Emits whether all registers of the thread are in bounds; returns null if
-  /// they always are.
+  /// they always are. Along dimensions without gathered rows or rows of pages,
+  /// the lanes of a warp get one answer. If they took both sides of a branch,
+  /// those that load behind it would wait for what the others have loaded to
+  /// the same registers.
   mlir::Value allInBounds();
-  /// Emits the same for the bounds of `dim` alone.
-  mlir::Value allInBoundsAlong(unsigned dim);
+  /// Emits the same for the bounds of `dim` alone, of the thread or its warp.
+  mlir::Value allInBoundsAlong(unsigned dim, bool ofWarp = false);
   /// Returns true if a thread has several elements along the contiguous
   /// dimension of the buffer, some of which may be out of bounds.
   bool crossesRows();
@@ -100,6 +103,9 @@ private:
   int64_t lastRegister = 0;
   llvm::SmallVector<int64_t, 4> last;
   std::optional<Mapped> mapped;
+  /// The thread, or null, and the start of the tile.
+  mlir::Value caller;
+  llvm::SmallVector<mlir::Value> starts;
   const GatheredRows *gathered;
   /// The start of the tile along the dimension of the gathered rows.
   mlir::Value gatheredStart;

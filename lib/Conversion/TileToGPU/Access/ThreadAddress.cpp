@@ -34,13 +34,16 @@ Value tile::emitThread(Emitter &b) {
   return b.threadNumber();
 }
 
-SmallVector<Value> tile::emitThreadCoordinates(Emitter &b, const Layout &layout,
-                                               Value thread) {
+/// Emits the sums of the parts that `axes`, lanes and warps, have in the
+/// coordinates of register 0.
+static SmallVector<Value> emitCoordinates(Emitter &b, const Layout &layout,
+                                          Value thread,
+                                          ArrayRef<unsigned> axes) {
   if (!thread)
     thread = emitThread(b);
   int64_t lanes = layout.axisSize(kLane);
   SmallVector<Value> coordinates(layout.rank());
-  for (unsigned axis : {kLane, kWarp}) {
+  for (unsigned axis : axes) {
     // The number of the thread is lane + warp * lanes.
     int64_t divisor = axis == kLane ? 1 : lanes;
     ArrayRef<Digit> digits = layout.axis(axis);
@@ -57,6 +60,16 @@ SmallVector<Value> tile::emitThreadCoordinates(Emitter &b, const Layout &layout,
     if (!coordinate)
       coordinate = b.i32(0);
   return coordinates;
+}
+
+SmallVector<Value> tile::emitThreadCoordinates(Emitter &b, const Layout &layout,
+                                               Value thread) {
+  return emitCoordinates(b, layout, thread, {kLane, kWarp});
+}
+
+SmallVector<Value> tile::emitWarpCoordinates(Emitter &b, const Layout &layout,
+                                             Value thread) {
+  return emitCoordinates(b, layout, thread, {kWarp});
 }
 
 Value tile::emitCopyNumber(Emitter &b, const Layout &layout, bool byPlace) {

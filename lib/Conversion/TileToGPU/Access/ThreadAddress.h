@@ -28,6 +28,10 @@ llvm::SmallVector<mlir::Value> emitThreadCoordinates(Emitter &b,
                                                      const Layout &layout,
                                                      mlir::Value thread = {});
 
+/// Emits those of the first lane of the warp of `thread`.
+llvm::SmallVector<mlir::Value>
+emitWarpCoordinates(Emitter &b, const Layout &layout, mlir::Value thread = {});
+
 /// Emits the number of the copy of its elements that the calling thread holds;
 /// returns null if threads hold no copies. If `byPlace`, each replicating digit
 /// is weighted by its place value in the lane: the result is the distance to

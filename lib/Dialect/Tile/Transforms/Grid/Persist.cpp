@@ -221,7 +221,7 @@ Growth Persister::run(Value most, std::optional<int64_t> stages) {
   SmallVector<Value, 3> indices;
   for (Value coordinate : {x, y, z})
     indices.push_back(
-        arith::IndexCastOp::create(b, b.getIndexType(), coordinate));
+        arith::IndexCastUIOp::create(b, b.getIndexType(), coordinate));
   loop.walk([&](ProgramIdOp id) {
     id.replaceAllUsesWith(indices[unsigned(id.getAxis())]);
     id.erase();

@@ -21,7 +21,7 @@
 // CHECK: tile.copy %arg0[%[[ROW]], %c0]
 // CHECK: %[[S:.*]] = tile.dot
 // The end of the work before, to its last product.
-// CHECK: %[[BEFORE:.*]] = arith.index_cast %[[X]]
+// CHECK: %[[BEFORE:.*]] = arith.index_castui %[[X]]
 // CHECK: %[[ROW_BEFORE:.*]] = arith.muli %[[BEFORE]], %c64
 // CHECK: tile.copy %arg1[%[[ROW_BEFORE]], %c0]
 // CHECK: %[[R:.*]] = tile.dot {{.*}}, %[[ACC]]
@@ -31,7 +31,7 @@
 // CHECK: %[[SUM:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[S]])
 // CHECK: scf.yield %[[SUM]], %{{.*}}, %{{.*}}, %{{.*}} :
 // CHECK: } {tile.schedule = #tile.schedule<stages = 2>}
-// CHECK: %[[X_LAST:.*]] = arith.index_cast %[[LAST]]#1
+// CHECK: %[[X_LAST:.*]] = arith.index_castui %[[LAST]]#1
 // CHECK: %[[ROW_LAST:.*]] = arith.muli %[[X_LAST]], %c64
 // CHECK: tile.copy %arg1[%[[ROW_LAST]], %c0]
 // CHECK: %[[R_LAST:.*]] = tile.dot {{.*}}, %[[LAST]]#0
@@ -72,7 +72,7 @@ tile.kernel @overlapped(%a: !m, %b: !m, %c: !out, %n: index, %blocks: index)
 // REMARK: [Passed] works-overlapped
 // CHECK-LABEL: tile.kernel @along_z
 // CHECK: scf.for %[[WORK:[^ ]*]] = {{.*}}iter_args({{.*}}) -> (tensor<64x64xf32, #mma>, i32, i32, i32)
-// CHECK: arith.index_cast %[[WORK]] : i32 to index
+// CHECK: arith.index_castui %[[WORK]] : i32 to index
 // CHECK: scf.yield %{{.*}}, %{{.*}}, %{{.*}}, %[[WORK]] :
 tile.kernel @along_z(%a: !m, %b: !m, %c: !out, %n: index, %blocks: index)
     attributes {num_warps = 4 : i32, schedule = #tile.schedule<producers = 4, work_stages = 2>} {

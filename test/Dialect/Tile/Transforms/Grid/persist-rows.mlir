@@ -24,12 +24,12 @@
 // CHECK: scf.if
 // CHECK:   tile.load %[[W]][%c0]
 // CHECK:   scf.for %[[WORK:.*]] = %{{.*}} to %{{.*}} step %{{.*}} : i32 {
-// CHECK:     %[[ROW:.*]] = arith.index_cast %[[WORK]] : i32 to index
+// CHECK:     %[[ROW:.*]] = arith.index_castui %[[WORK]] : i32 to index
 // CHECK:     tile.load %[[X]][%[[ROW]], %c0]
 // CHECK:     tile.store %{{.*}}, %[[Y]][%[[ROW]], %c0]
 // CHECK: } else {
 // CHECK:   scf.for %[[OTHER:.*]] = %{{.*}} to %{{.*}} step %{{.*}} : i32 {
-// CHECK:     %[[ROW:.*]] = arith.index_cast %[[OTHER]] : i32 to index
+// CHECK:     %[[ROW:.*]] = arith.index_castui %[[OTHER]] : i32 to index
 // CHECK:     scf.for
 // CHECK:       tile.load %[[X]][%[[ROW]],
 // CHECK:       tile.store %{{.*}}, %[[Y]][%[[ROW]],
