@@ -17,11 +17,8 @@ static constexpr double kLeastGain = 0.01;
 /// The relative difference of predictions that says nothing.
 static constexpr double kEqualShare = 0.02;
 
-/// Registers of a thread that leave room for enough warps: 20 on sm_90a.
-static constexpr int64_t kFewRegisters = 96;
-
-/// Blocks of a multiprocessor of which enough compute while one starts or ends.
-static constexpr int64_t kManyBlocks = 4;
+/// Registers of a thread that leave room for enough warps: 14 on sm_90a.
+static constexpr int64_t kFewRegisters = 144;
 
 /// The predicted gains that are worth the tiles of the last wave shared by all
 /// blocks, the iterations of a tile shared by a cluster, those shared by blocks
@@ -29,7 +26,7 @@ static constexpr int64_t kManyBlocks = 4;
 /// place of more blocks. The times of shared iterations are underestimated
 /// where reads of memory are the bound, and those of loops over works are, too.
 static constexpr double kLeastSharedGain = 0.02, kLeastClusterGain = 0.05,
-                        kLeastSplitGain = 0.065, kLeastNextWorkGain = 0.03;
+                        kLeastSplitGain = 0.065, kLeastNextWorkGain = 0.04;
 
 /// Of this many candidates with products, at least one lets blocks share the
 /// iterations of a tile, and at least one does not.
@@ -300,11 +297,19 @@ SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
     if (Refusal wrong = ranking.add(candidate))
       refusal = describe(candidate) + ": " + *wrong;
   // A chip of several dies has an order of its own.
+  bool hasProducts = containsOp(kernel, llvm::IsaPred<DotOp>);
+  bool isGiven = tile::getSchedule(kernel).workStages.has_value();
   for (auto &[candidate, cost, number] : ranking.ranked) {
     candidate.isLine = cost.isLine && chip.dies == 1;
-    candidate.isOneWave = cost.isGridKnown && cost.hasRoles &&
-                          !candidate.splitsInCluster &&
-                          cost.blocks <= chip.processors;
+    bool isOneWave = cost.isGridKnown && cost.hasRoles &&
+                     !candidate.splitsInCluster &&
+                     cost.blocks <= chip.processors;
+    if (isGiven)
+      continue;
+    if (!hasProducts)
+      candidate.workStages = cost.loadsNextWork ? 1 : 0;
+    else if (isOneWave)
+      candidate.workStages = 0;
   }
   double least = std::numeric_limits<double>::infinity();
   for (const RankedCandidate &ranked : ranking.ranked)
@@ -312,21 +317,16 @@ SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
       least = std::min(least, getRank(ranked));
   // Without products, predictions that are close to the best one are as good:
   // first come those with the fewest bytes through the second-level cache, with
-  // the fewest registers as far as these limit the blocks, with some blocks on
-  // a multiprocessor, and with the fewest iterations, of which each has more
-  // loads in flight. A block that waits alone is faster with fewer elements for
-  // each thread.
-  bool hasProducts = containsOp(kernel, llvm::IsaPred<DotOp>);
+  // the fewest registers as far as these limit the blocks, and with the fewest
+  // iterations, of which each has more loads in flight.
   auto rank = [&](const RankedCandidate &ranked) {
     const Cost &cost = ranked.cost;
     double cycles = getRank(ranked);
     bool isTied = !hasProducts && cycles <= least * (1 + kEqualShare);
-    return std::tuple(
-        cost.isPadded, isTied ? 0 : cycles, isTied ? cost.cacheBytes : 0,
-        isTied ? std::max(cost.registers, kFewRegisters) : 0,
-        isTied ? -std::min(cost.residentBlocks, kManyBlocks) : 0,
-        isTied ? cost.iterations : 0,
-        isTied && cost.waitsAlone ? cost.registers : 0, ranked.number);
+    return std::tuple(cost.isPadded, isTied ? 0 : cycles,
+                      isTied ? cost.cacheBytes : 0,
+                      isTied ? std::max(cost.registers, kFewRegisters) : 0,
+                      isTied ? cost.iterations : 0, cycles, ranked.number);
   };
   llvm::sort(ranking.ranked,
              [&](const RankedCandidate &a, const RankedCandidate &b) {
@@ -350,5 +350,7 @@ std::string tile::describe(const Candidate &candidate) {
               ? ", stream_k = " + std::to_string(*candidate.streamK)
               : "") +
          (candidate.isLine ? ", order = plain" : "") +
-         (candidate.isOneWave ? ", work_stages = 0" : "");
+         (candidate.workStages
+              ? ", work_stages = " + std::to_string(*candidate.workStages)
+              : "");
 }

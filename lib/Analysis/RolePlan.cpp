@@ -107,9 +107,8 @@ bool tile::loadsNextWork(const Chip &chip, int64_t clusterBlocks,
   if (!accesses.waitsForOthers)
     return accesses.moved < kBlockLaunchCycles * chip.throughput.memoryBytes;
   // So few blocks wait at the same time, and leave memory idle. Blocks of a
-  // cluster wait longer, and for all of them (H200: two or more blocks that are
-  // alone, and four of clusters, are as fast without a loop).
-  int64_t few = clusterBlocks > 1 ? 3 : 1;
+  // cluster wait longer, and for all of them (docs/notes/hopper-rows.md).
+  int64_t few = clusterBlocks > 1 ? 4 : 1;
   return resident <= few &&
          2 * accesses.loaded / clusterBlocks <= getSharedLimit(chip, resident);
 }

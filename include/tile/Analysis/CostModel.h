@@ -61,9 +61,9 @@ struct Candidate {
   /// Whether the blocks of the launch are known to be in a line, and walk in
   /// the plain order, which takes no divisions.
   bool isLine = false;
-  /// Whether each multiprocessor is known to have one block at most, so that
-  /// none carries out one work after another.
-  bool isOneWave = false;
+  /// The stages of the tiles of the next work, 0 if a block carries out one
+  /// work; nothing where tile-choose-roles decides.
+  std::optional<int64_t> workStages = std::nullopt;
 };
 
 /// Combinations that a scan computes for each element: of the elements of a
@@ -106,9 +106,6 @@ struct Cost {
   int64_t residentBlocks = 1;
   /// Blocks that the chip runs at once.
   double places = 0;
-  /// Whether each multiprocessor has one block of a program without products
-  /// and clusters, whose warps wait for each other in each iteration.
-  bool waitsAlone = false;
   /// The share of the places for blocks that is in use, over all waves.
   double waveEfficiency = 1;
   /// Bytes that all blocks read and write through the second-level cache.

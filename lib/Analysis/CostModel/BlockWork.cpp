@@ -26,6 +26,18 @@ static constexpr double kBulkWriteShare = 0.18;
 static constexpr double kExchangeCycles = 150, kExchangeWarpCycles = 16,
                         kClusterExchangeCycles = 1000;
 
+/// Instructions of a program without products for each element that a thread
+/// loads or stores, and those for its bounds in a tile that is larger than its
+/// buffer; those that each warp executes besides in an iteration, and more of
+/// them where it loads the tiles of the next work.
+static constexpr double kAccessInstructions = 0.8, kBoundInstructions = 1.7,
+                        kWarpInstructions = 75, kWorkInstructions = 250;
+
+/// The instructions of a thread take longer by the share kCodeTime for each
+/// kCodeElements elements that it accesses beyond as many: their code does not
+/// fit the instruction cache.
+static constexpr double kCodeElements = 80, kCodeTime = 0.25;
+
 /// The share of the second-level cache that what blocks read again finds free.
 static constexpr double kCacheShare = 0.5;
 
@@ -103,6 +115,41 @@ double Predictor::countHeldElements(Type type) const {
   double threads = candidate.warps * chip.warpSize;
   double each = std::ceil(elements / threads / accessElements);
   return each * accessElements * threads;
+}
+
+/// Adds the instructions by which the threads of a program without products
+/// load or store a tile.
+void Predictor::addAccess(Value tile, Value buffer, Work &work) {
+  if (facts.hasProducts)
+    return;
+  double elements = countHeldElements(tile.getType());
+  auto type = cast<BufferType>(buffer.getType());
+  bool isPartial = countBytes(tile, buffer) * 8 <
+                   countElements(tile.getType()) * type.getElementBits();
+  double issue = elements *
+                 (kAccessInstructions + (isPartial ? kBoundInstructions : 0)) /
+                 rates.arithmetic;
+  at(work.units, CostUnit::Arithmetic) += issue;
+  at(work.units, CostUnit::Serial) += issue / groups;
+  work.accessedElements += elements;
+  if (hasSingleAccesses(type))
+    singleElements =
+        std::max(singleElements, elements / (candidate.warps * chip.warpSize));
+}
+
+/// Adds the instructions that do not depend on the elements of a thread, and
+/// the time that long code takes.
+void Predictor::addThreadWork(Work &work) const {
+  if (work.accessedElements == 0)
+    return;
+  double threads = candidate.warps * chip.warpSize;
+  double excess = work.accessedElements / threads / kCodeElements - 1;
+  double each = kWarpInstructions + (work.loadsAhead ? kWorkInstructions : 0);
+  double issue = each * threads / rates.arithmetic +
+                 kCodeTime * std::max(excess, 0.0) *
+                     work.units[unsigned(CostUnit::Arithmetic)];
+  at(work.units, CostUnit::Arithmetic) += issue;
+  at(work.units, CostUnit::Serial) += issue / groups;
 }
 
 /// Adds the instructions of an operation that computes tiles.
@@ -243,6 +290,7 @@ void Predictor::visit(Operation *op, Work &work) {
     double outside = times;
     times *= inner.iterations;
     visit(*loop.getBody(), inner);
+    addThreadWork(inner);
     times = outside;
     // tile-load-ahead does so in innermost loops.
     inner.loadsAhead = inner.loops.empty() && !getSchedule(loop).keepsLoops();
@@ -269,6 +317,7 @@ void Predictor::visit(Operation *op, Work &work) {
                                              countElements(load.getType());
     addMoved(load.getBuffer(), bytes, copies * requests.value_or(1), work);
     if (!feedsOnlyProducts(load.getResult())) {
+      addAccess(load.getResult(), load.getBuffer(), work);
       work.waitsForLoads = true;
       work.loadedBytes += bytes;
       if (dimensions.find(load->getOperands()) != 0)
@@ -306,6 +355,7 @@ void Predictor::visit(Operation *op, Work &work) {
   if (auto store = dyn_cast<StoreOp>(op)) {
     double bytes = countBytes(store.getValue(), store.getBuffer());
     addMoved(store.getBuffer(), bytes, 1, work);
+    addAccess(store.getValue(), store.getBuffer(), work);
     // The tile goes through shared memory, and the block ends when it has
     // arrived. Without products, threads store it, and do not wait.
     if (facts.hasProducts)

@@ -24,12 +24,20 @@ static constexpr double kPortBytes = 90, kLoadBytes = 64;
 /// of the p-norm of its cycles and those of the blocks: in programs with
 /// products, and without.
 static constexpr double kMemoryShare = 0.78, kMemoryOverlap = 7;
-static constexpr double kPlainMemoryShare = 0.65, kPlainMemoryOverlap = 4;
+static constexpr double kPlainMemoryShare = 0.915, kPlainMemoryOverlap = 3.5;
 
 /// The time of global memory where a thread accesses less than 16 bytes at a
 /// time, relative to that of whole accesses (rows of 4099 elements, H200).
 static constexpr double kNarrowAccessTime = 1.5;
 static constexpr int64_t kAccessBits = 128;
+
+/// In a program without products, the time of global memory grows by this
+/// power of the ratio of the bytes that it delivers in kQueueCycles to those
+/// that the loads of a multiprocessor have in flight. Loads that are issued an
+/// iteration before count kAheadInFlight times. These constants and those for
+/// such programs below are fitted to the schedules of 96 problems on an H200
+/// (docs/notes/cost-model.md).
+static constexpr double kIdleMemoryPower = 0.15, kAheadInFlight = 1.5;
 
 /// Schedulers of a multiprocessor (CUDA C++ Programming Guide, "Compute
 /// Capability 9.0").
@@ -52,9 +60,15 @@ static constexpr double kBlockCycles = 1000, kLaunchCycles = 7500;
 /// products waits for beside those from global memory.
 static constexpr double kCacheWaitShare = 0.1;
 
-/// Cycles of the start and the end of a block without products, and those that
-/// a cluster adds.
-static constexpr double kPlainBlockCycles = 500, kClusterCycles = 1000;
+/// Cycles of the start and the end of a block without products, those that a
+/// cluster adds, and the share of the launch of blocks beside which others do
+/// not run.
+static constexpr double kPlainBlockCycles = 150, kClusterCycles = 3000,
+                        kLaunchShare = 0.6;
+
+/// The share of the latency of its loads for which a thread without products
+/// waits, beside the time of their bytes.
+static constexpr double kLatencyShare = 0.22;
 
 /// Neighbours that read the same bytes at the same time share the way to the
 /// second-level cache. The n blocks of a cluster that share iterations read
@@ -130,8 +144,9 @@ double Predictor::getChainTime(const Work &work, int64_t blocks) const {
 
 /// Returns the cycles in which threads wait for the loads of `work`.
 double Predictor::getLoadCycles(const Work &work) const {
-  double cycles = kCopyLatency + memoryShare * kMemoryLatency +
-                  work.loadedBytes / clusterBlocks / kLoadBytes;
+  double cycles =
+      kLatencyShare * (kCopyLatency + memoryShare * kMemoryLatency) +
+      work.loadedBytes / clusterBlocks / kLoadBytes;
   return work.loadsAhead ? cycles / 2 : cycles;
 }
 
@@ -262,6 +277,26 @@ bool Predictor::hasNarrowAccesses() const {
          });
 }
 
+/// Returns the bytes that the loads of a block have in flight.
+double Predictor::countInFlight(const Work &work, const Cost &cost) const {
+  bool isAhead = work.loadsAhead || cost.loadsNextWork;
+  double bytes = work.loadedBytes * (isAhead ? kAheadInFlight : 1);
+  for (const Work &loop : work.loops)
+    bytes = std::max(bytes, countInFlight(loop, cost));
+  return bytes;
+}
+
+/// Returns the factor by which global memory takes longer because it waits for
+/// loads.
+double Predictor::getIdleFactor(const Work &work, const Cost &cost) const {
+  double inFlight =
+      countInFlight(work, cost) * double(cost.residentBlocks) / clusterBlocks;
+  if (inFlight == 0)
+    return 1;
+  double needed = kQueueCycles * rates.memoryBytes;
+  return std::pow(std::max(needed / inFlight, 1.0), kIdleMemoryPower);
+}
+
 Refusal Predictor::run(Cost &cost) {
   if (Refusal refusal = checkElements())
     return refusal;
@@ -302,6 +337,7 @@ Refusal Predictor::run(Cost &cost) {
   if (Refusal refusal = chooseMemory(work, cost))
     return refusal;
   work.loadsAhead = cost.loadsNextWork;
+  addThreadWork(work);
   addTotals(work, 1, cost);
   cost.cacheBytes =
       cost.units[unsigned(CostUnit::Cache)] * rates.cacheBytes * programs;
@@ -331,27 +367,23 @@ Refusal Predictor::run(Cost &cost) {
   if (!facts.hasProducts)
     memoryBytes +=
         kCacheWaitShare * std::max(cost.cacheBytes - memoryBytes, 0.0);
-  if (!facts.hasProducts && !cost.loadsNextWork)
-    compute =
-        std::max(compute, cost.blocks / chip.processors * kBlockLaunchCycles);
+  if (!facts.hasProducts && !cost.loadsNextWork) {
+    double launch = cost.blocks / chip.processors * kBlockLaunchCycles;
+    compute = std::max(compute, launch) + kLaunchShare * launch;
+  }
   double share = facts.hasProducts ? kMemoryShare : kPlainMemoryShare;
   double overlap = facts.hasProducts ? kMemoryOverlap : kPlainMemoryOverlap;
   double memory =
       memoryBytes / (double(chip.processors) * rates.memoryBytes * share);
   if (hasNarrowAccesses())
     memory *= kNarrowAccessTime;
-  if (facts.hasProducts)
+  if (!facts.hasProducts)
+    memory *= getIdleFactor(work, cost);
+  else
     memory =
         memory * getQueueFactor(work, cost) +
         kLastCopies * countStageBytes(work) / (rates.cacheBytes * cacheGain) +
         kLastStores * work.storedElements;
-  // The blocks of several clusters wait at different times.
-  bool waits =
-      cost.loadsNextWork || llvm::any_of(work.loops, [](const Work &loop) {
-        return loop.waitsForOthers;
-      });
-  cost.waitsAlone = !facts.hasProducts && waits && clusterBlocks == 1 &&
-                    cost.residentBlocks == 1;
   cost.cycles = kLaunchCycles +
                 std::pow(std::pow(compute, overlap) + std::pow(memory, overlap),
                          1 / overlap);

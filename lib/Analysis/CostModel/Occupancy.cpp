@@ -24,6 +24,10 @@ static constexpr double kLeastSparedRegisters = 12;
 /// tiles) need more than 102, those with 20 (88 registers) fit 128.
 static constexpr int64_t kElementRegisters = 10;
 
+/// The scalar registers that a wave on AMD has for the lanes that are in
+/// bounds, of 32 lanes each. Waves with more such masks spill.
+static constexpr int64_t kMostLaneMasks = 48;
+
 /// A thread takes one more register for each of so many elements of a softmax
 /// whose maximum and sum warps exchange at once: 64 for 32 elements, and 98 for
 /// 64.
@@ -277,6 +281,11 @@ Refusal Predictor::chooseMemory(const Work &work, Cost &cost) {
   if (Refusal refusal =
           checkIssueRegisters(chip, candidate.warps, issueRegisters))
     return refusal;
+  int64_t masks = int64_t(singleElements) * chip.warpSize / 32;
+  if (chip.vendor == Vendor::AMD && masks > kMostLaneMasks)
+    return "the bounds of the elements of a thread take " +
+           std::to_string(masks) + " scalar registers, of " +
+           std::to_string(kMostLaneMasks);
   int64_t others = facts.hasProducts ? kRegisterMargin
                    : loadsElements   ? kFewestOthers + kElementRegisters
                                      : kFewestOthers;

@@ -78,6 +78,8 @@ private:
     bool waitsForLoads = false;
     double loadedBytes = 0;
     bool loadsAhead = false;
+    /// Elements that all threads load and store, with copies.
+    double accessedElements = 0;
     /// The part of these bytes that differs from block to block, and the bytes
     /// that threads store.
     double ownBytes = 0, storedBytes = 0;
@@ -113,6 +115,8 @@ private:
   void visitProduct(DotOp dot, Work &work);
   void visitInverse(UnitTriangularInverseOp inverse, Work &work);
   void visitCompute(mlir::Operation *op, Work &work);
+  void addThreadWork(Work &work) const;
+  void addAccess(mlir::Value tile, mlir::Value buffer, Work &work);
   void addMoved(mlir::Value buffer, double bytes, double requests, Work &work);
   double countBufferBytes(mlir::Value buffer);
   double countMemoryBytes(double blocks);
@@ -146,6 +150,8 @@ private:
   double getChainTime(const Work &work, int64_t blocks) const;
   static double countStageBytes(const Work &work);
   double getQueueFactor(const Work &work, const Cost &cost) const;
+  double countInFlight(const Work &work, const Cost &cost) const;
+  double getIdleFactor(const Work &work, const Cost &cost) const;
   double getTime(const Work &work, int64_t blocks, const Cost &cost) const;
   void addTotals(const Work &work, double times, Cost &cost) const;
 
@@ -195,6 +201,8 @@ private:
   /// Whether rows of tiles may end beyond those of their buffers, so that
   /// threads would copy them element by element.
   bool copiesElements = false;
+  /// The most elements of a tile that a thread loads or stores alone.
+  double singleElements = 0;
   /// Registers of a thread for the fragments of a product whose instructions
   /// read registers, and those that an asynchronous product needs.
   int64_t fragments = 0, issueRegisters = 0;

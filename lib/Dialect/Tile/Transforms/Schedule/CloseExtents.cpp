@@ -7,7 +7,6 @@
 #include "mlir/IR/Verifier.h"
 #include "tile/Analysis/Candidates.h"
 #include "tile/Analysis/SplitReduction.h"
-#include "tile/Dialect/Tile/IR/Contains.h"
 #include "tile/Dialect/Tile/Transforms/Passes.h"
 #include "tile/Dialect/Tile/Transforms/Schedule/ScheduleTable.h"
 #include "llvm/ADT/StringSet.h"
@@ -184,8 +183,7 @@ static bool agrees(KernelOp kernel, const Schedule &row) {
 }
 
 /// Returns the fields of a schedule that stand for a candidate.
-static Schedule getFields(KernelOp kernel, const RankedCandidate &ranked) {
-  const Candidate &candidate = ranked.candidate;
+static Schedule getFields(const Candidate &candidate) {
   Schedule fields;
   fields.params = candidate.params;
   fields.warps = candidate.warps;
@@ -193,10 +191,7 @@ static Schedule getFields(KernelOp kernel, const RankedCandidate &ranked) {
   (candidate.splitsInCluster ? fields.clusterSplit : fields.split) =
       candidate.split;
   fields.streamK = candidate.streamK;
-  if (!containsOp(kernel, llvm::IsaPred<DotOp>))
-    fields.workStages = ranked.cost.loadsNextWork ? 1 : 0;
-  else if (candidate.isOneWave)
-    fields.workStages = 0;
+  fields.workStages = candidate.workStages;
   if (candidate.isLine)
     fields.order = BlockOrder();
   return fields;
@@ -275,7 +270,7 @@ struct CloseExtents : tile::impl::TileCloseExtentsBase<CloseExtents> {
       if (!isComplete()) {
         if (failed(chosen))
           return signalPassFailure();
-        give(kernel, getFields(kernel, *chosen));
+        give(kernel, getFields(chosen->candidate));
         if (chosen->cost.isGridKnown)
           kernel.setGridBlocks(countGridBlocks(chosen->cost, *chip));
       }
