@@ -296,10 +296,10 @@ SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
   for (const Candidate &candidate : listCandidates(kernel, refusal))
     if (Refusal wrong = ranking.add(candidate))
       refusal = describe(candidate) + ": " + *wrong;
-  // A chip of several dies has an order of its own.
   bool hasProducts = containsOp(kernel, llvm::IsaPred<DotOp>);
   bool isGiven = tile::getSchedule(kernel).workStages.has_value();
   for (auto &[candidate, cost, number] : ranking.ranked) {
+    // A chip of several dies has an order of its own.
     candidate.isLine = cost.isLine && chip.dies == 1;
     bool isOneWave = cost.isGridKnown && cost.hasRoles &&
                      !candidate.splitsInCluster &&
@@ -313,7 +313,7 @@ SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
   }
   double least = std::numeric_limits<double>::infinity();
   for (const RankedCandidate &ranked : ranking.ranked)
-    if (!ranked.cost.isPadded)
+    if (!ranked.cost.isPadded && !ranked.cost.spillsMasks)
       least = std::min(least, getRank(ranked));
   // Without products, predictions that are close to the best one are as good:
   // first come those with the fewest bytes through the second-level cache, with
@@ -323,7 +323,7 @@ SmallVector<RankedCandidate, 0> tile::rankCandidates(KernelOp kernel,
     const Cost &cost = ranked.cost;
     double cycles = getRank(ranked);
     bool isTied = !hasProducts && cycles <= least * (1 + kEqualShare);
-    return std::tuple(cost.isPadded, isTied ? 0 : cycles,
+    return std::tuple(cost.isPadded, cost.spillsMasks, isTied ? 0 : cycles,
                       isTied ? cost.cacheBytes : 0,
                       isTied ? std::max(cost.registers, kFewRegisters) : 0,
                       isTied ? cost.iterations : 0, cycles, ranked.number);

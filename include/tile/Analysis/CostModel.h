@@ -88,6 +88,9 @@ struct Cost {
   /// Whether instructions do not divide a product among the warps, or threads
   /// do not divide a tile.
   bool isPadded = false;
+  /// Whether a wave on AMD has more masks of lanes in bounds than scalar
+  /// registers.
+  bool spillsMasks = false;
   /// Whether producer warps copy, and whether storer warps add tiles and
   /// results leave through shared memory then.
   bool hasRoles = false, hasStorers = false, stagesStores = false;

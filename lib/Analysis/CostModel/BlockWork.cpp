@@ -26,10 +26,9 @@ static constexpr double kBulkWriteShare = 0.18;
 static constexpr double kExchangeCycles = 150, kExchangeWarpCycles = 16,
                         kClusterExchangeCycles = 1000;
 
-/// Instructions of a program without products for each element that a thread
-/// loads or stores, and those for its bounds in a tile that is larger than its
-/// buffer; those that each warp executes besides in an iteration, and more of
-/// them where it loads the tiles of the next work.
+/// Instructions of a program without products: of each element that a thread
+/// loads or stores, and of its bounds where the tile is larger than its buffer;
+/// of each warp in an iteration, and of its loads of the next work.
 static constexpr double kAccessInstructions = 0.8, kBoundInstructions = 1.7,
                         kWarpInstructions = 75, kWorkInstructions = 250;
 

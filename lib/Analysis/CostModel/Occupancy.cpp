@@ -282,10 +282,7 @@ Refusal Predictor::chooseMemory(const Work &work, Cost &cost) {
           checkIssueRegisters(chip, candidate.warps, issueRegisters))
     return refusal;
   int64_t masks = int64_t(singleElements) * chip.warpSize / 32;
-  if (chip.vendor == Vendor::AMD && masks > kMostLaneMasks)
-    return "the bounds of the elements of a thread take " +
-           std::to_string(masks) + " scalar registers, of " +
-           std::to_string(kMostLaneMasks);
+  cost.spillsMasks = chip.vendor == Vendor::AMD && masks > kMostLaneMasks;
   int64_t others = facts.hasProducts ? kRegisterMargin
                    : loadsElements   ? kFewestOthers + kElementRegisters
                                      : kFewestOthers;
